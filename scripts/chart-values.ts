@@ -23,7 +23,8 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-const path = z.string().regex(/^\/[^\s:"\\]*[^\s:"\\/]$/u);
+/** Without characters that end a text in YAML's flow mappings. */
+const path = z.string().regex(/^\/[^\s:"\\,[\]{}]*[^\s:"\\/,[\]{}]$/u);
 const port = z.int().min(1).max(65_535);
 const labels = z.record(z.string(), z.string());
 /** A piece of a Kubernetes object, which the API server validates. */
@@ -138,7 +139,8 @@ const values = z.strictObject({
     logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
   }),
-  apiServer: z.strictObject({ host: z.string(), port }),
+  // A name or an address, without scheme and port.
+  apiServer: z.strictObject({ host: z.string().regex(/^(?:[\w.-]+|\[?[\da-fA-F:.]+\]?)?$/u), port }),
   metrics: z.strictObject({
     address: z.enum(["127.0.0.1", "node"]),
     port,

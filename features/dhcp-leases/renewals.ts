@@ -30,6 +30,8 @@ export interface RenewalsInit {
 const answerMs = 4000;
 /** Milliseconds between two looks at the records: the shortest lease, of 10 s, is renewed after 5 s. */
 const pauseMs = 3000;
+/** A lease that was tried within this time in ms ends without a further try: tries are a minute apart at most. */
+const recentMs = 70_000;
 const maxLine = 1024;
 /** Leases that are renewed at once. */
 const maxAtOnce = 16;
@@ -38,8 +40,8 @@ const maxAtOnce = 16;
 export class Renewals {
   readonly #init: RenewalsInit;
   readonly #records: readonly LeaseRecords[];
-  /** The earliest time of day of the next try of a lease, by its holder. */
-  readonly #nextMs = new Map<string, number>();
+  /** The last try of a lease and the earliest next one, by its holder, in ms of the monotonic clock: a clock that is set back must not keep leases from renewals. */
+  readonly #tries = new Map<string, { readonly lastMs: number; readonly nextMs: number }>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #hasStopped = false;
@@ -84,7 +86,7 @@ export class Renewals {
   }
 
   #isDue(lease: LeaseRecord, nowMs: number): boolean {
-    if (lease.hasEnded || (this.#nextMs.get(nameOf(lease)) ?? 0) > nowMs) return false;
+    if (lease.hasEnded || (this.#tries.get(nameOf(lease))?.nextMs ?? -Infinity) > this.#init.clock.now()) return false;
     return leaseNeed(lease.terms, lease.acknowledgedMs, nowMs).need !== "nothing";
   }
 
@@ -93,7 +95,9 @@ export class Renewals {
     const nowMs = this.#init.clock.date().getTime();
     const need = leaseNeed(lease.terms, lease.acknowledgedMs, nowMs);
     if (shim === undefined || need.need === "nothing") return;
-    this.#nextMs.set(nameOf(lease), need.need === "end" ? 0 : need.nextMs);
+    const lastTry = this.#tries.get(nameOf(lease))?.lastMs ?? -Infinity;
+    const lastMs = this.#init.clock.now();
+    this.#tries.set(nameOf(lease), { lastMs, nextMs: need.need === "end" ? lastMs : lastMs + need.nextMs - nowMs });
     try {
       const link = await readPodLink(shim, lease.netns, lease.ifname);
       if (!("index" in link)) {
@@ -103,11 +107,15 @@ export class Renewals {
       }
       if (link.mac === undefined || macText(link.mac) !== macText(lease.mac)) return;
       const pod = { netns: lease.netns, index: link.index, mac: link.mac };
-      if (need.need === "end") return await this.#end(records, lease, pod, shim, "the lease has ended without a renewal");
-      const bounds = { rebinds: need.need === "rebind", milliseconds: answerMs };
+      const isOver = need.need === "end";
+      const over = "the lease has ended without a renewal";
+      // Without a recent try the time of day may have been set forward. A server that still has the address for this client says so.
+      if (isOver && lastMs - lastTry <= recentMs) return await this.#end(records, lease, pod, shim, over);
+      const bounds = { rebinds: need.need !== "renew", milliseconds: answerMs };
       const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#init.clock.now);
       if (renewed.ok) return this.#keep(records, lease, recordOf(lease, renewed.value, new Date(nowMs)));
       if (renewed.lost === true) return await this.#end(records, lease, pod, shim, renewed.fault.msg);
+      if (isOver) return await this.#end(records, lease, pod, shim, over);
       this.#init.count("failed");
       this.#warn(lease, `not renewed yet: ${renewed.fault.msg}`);
     } catch (error) {
@@ -120,7 +128,7 @@ export class Renewals {
   #keep(records: LeaseRecords, before: LeaseRecord, renewed: LeaseRecord): void {
     if (!isSame(records.find(before), before)) return;
     const kept = records.keep(renewed);
-    this.#nextMs.delete(nameOf(before));
+    this.#tries.delete(nameOf(before));
     this.#init.count("renewed");
     if (!kept.ok) this.#warn(before, kept.fault.msg);
   }
@@ -141,7 +149,7 @@ export class Renewals {
       foreign: true,
     });
     if (isSame(records.find(lease), lease)) records.keep({ ...lease, hasEnded: true });
-    this.#nextMs.delete(nameOf(lease));
+    this.#tries.delete(nameOf(lease));
     this.#init.count("ended");
     this.#warn(lease, `${why}; the interface was brought down, because another host may get the address`);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { backoffMs, retryAfterMs } from "./backoff.ts";
+import { backoffMs, retryAfterMs, serverPauseMs } from "./backoff.ts";
 
 test("pauses double up to a bound, and jitter is at most half of a pause", () => {
   const maxima = Array.from({ length: 8 }, (_, attempt) => backoffMs(attempt, () => 1));
@@ -20,4 +20,11 @@ test.each<[string | undefined, number | undefined]>([
   ["9999999999999", undefined],
 ])("Retry-After %s means %s ms", (header, expected) => {
   expect(retryAfterMs(header, Date.parse, Date.parse("2026-11-21T00:00:00Z"))).toBe(expected);
+});
+
+test("an API server may ask for a pause of 10 minutes at most", () => {
+  const pauses = ["7", "601", "999999999", "Sat, 21 Nov 2099 00:00:00 GMT", undefined, "soon"].map((header) =>
+    serverPauseMs(header, Date.parse, Date.parse("2026-11-21T00:00:00Z")),
+  );
+  expect(pauses).toEqual([7_000, 600_000, 600_000, 600_000, undefined, undefined]);
 });

@@ -12,6 +12,19 @@ export function backoffMs(attempt: number, random: () => number, maxMs = default
   return ceiling / 2 + (random() * ceiling) / 2;
 }
 
+/** Longest pause in ms that an API server may ask for: a watch that stays away for longer would leave old policies in force. */
+const maxServerPauseMs = 600_000;
+
+/** As `retryAfterMs`, at most 10 minutes. A timer of more than 24 days would end at once, so a longer pause would be none. */
+export function serverPauseMs(
+  header: string | undefined,
+  parseDate: (text: string) => number,
+  nowMs: number,
+): number | undefined {
+  const ms = retryAfterMs(header, parseDate, nowMs);
+  return ms === undefined ? undefined : Math.min(ms, maxServerPauseMs);
+}
+
 /**
  * Milliseconds of a Retry-After header (RFC 9110, 10.2.3), which is a number of seconds or a date. `nowMs` is the time since the
  * epoch. Undefined for a missing or malformed header.

@@ -317,7 +317,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       const name = `${release}-uninstall`;
       const daemonSet = { namespace, name };
       /** Runs the script of the hook's Job with the rights of its service account. */
-      const wait = (seconds: number, token: string, lateStatus = "0"): ChildProcess => {
+      const wait = (seconds: number, token: string, lateStatus = "0", replaces = "true"): ChildProcess => {
         const tokenFile = join(api.directory, "uninstall-token");
         writeFileSync(tokenFile, token);
         const { hostname, port } = new URL(api.url);
@@ -328,6 +328,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
           OTHERS: "; the others wait",
           LATE: "",
           LATE_STATUS: lateStatus,
+          REPLACES: replaces,
           TOKEN_FILE: tokenFile,
           KUBERNETES_SERVICE_HOST: hostname,
           KUBERNETES_SERVICE_PORT: port,
@@ -342,13 +343,17 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
           },
         );
       };
-      const report = async (desiredNumberScheduled: number, numberReady: number): Promise<void> => {
+      const report = async (
+        desiredNumberScheduled: number,
+        numberReady: number,
+        updatedNumberScheduled = desiredNumberScheduled,
+      ): Promise<void> => {
         const { metadata } = await apps.readNamespacedDaemonSet(daemonSet);
         const status = {
           observedGeneration: metadata?.generation,
           desiredNumberScheduled,
           numberReady,
-          updatedNumberScheduled: desiredNumberScheduled,
+          updatedNumberScheduled,
         };
         const body = [{ op: "replace", path: "/status", value: { currentNumberScheduled: 0, numberMisscheduled: 0, ...status } }];
         await apps.patchNamespacedDaemonSetStatus({ ...daemonSet, body });
@@ -368,6 +373,12 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
         expect(child.exitCode).toBeNull();
         await report(3, 3);
         expect(await output).toMatch(/^2 of 3 nodes are done.*\n3 of 3 nodes are done.*\nstatus 0$/u);
+      });
+
+      test("waits for pods of the current generation, unless the administrator replaces them (OnDelete)", async () => {
+        await report(3, 3, 0);
+        expect(await outputOf(wait(2, token, "1"))).toMatch(/0 of 3 nodes are done.*\nthe time is over\nstatus 1$/u);
+        expect(await outputOf(wait(170, token, "1", "false"))).toMatch(/^3 of 3 nodes are done.*\nstatus 0$/u);
       });
 
       test("ends with its time, and does not fail", async () => {

@@ -169,6 +169,23 @@ function ruleText(resource: string, verb: string): string {
   return JSON.stringify([{ apiGroups: ["resource.k8s.io"], resources: [resource], verbs: [verb] }]);
 }
 
+/** Members of Kubernetes objects that are texts, and maps and lists of texts. */
+const textMembers = new Set(
+  "name namespace serviceAccountName secretName priorityClassName interval policyName value image path mountPath type key".split(
+    " ",
+  ),
+);
+const textLists = new Set("labels annotations matchLabels nodeSelector resourceNames args command data".split(" "));
+
+/** The places where a text is expected and another value stands. */
+function notTexts(value: unknown, path: readonly unknown[]): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((each: unknown, index) => notTexts(each, [...path, index]));
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([key, each]: [string, unknown]) => notTexts(each, [...path, key]));
+  const isTextPlace = textMembers.has(String(path.at(-1))) || textLists.has(String(path.at(-2)));
+  return isTextPlace && typeof value !== "string" ? [`${path.join(".")}: ${String(value)}`] : [];
+}
+
 describe("files that are derived from the chart", () => {
   test("values.schema.json is current (npm run docs)", () => {
     expect(text(chartSchemaPath)).toBe(chartValuesSchema());
@@ -225,6 +242,8 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["networkApi.directory=run", "networkApi/directory", ["pattern"]],
       [`networkApi.directory=/${"a".repeat(94)}`, "networkApi/directory", ["maxLength"]],
       ["networkApi.socket=/x", "socket", ["directory", "feedNamespace"]],
+      ["cni.binDir=/opt/a\\,readOnly", "cni/binDir", ["pattern"]],
+      ["apiServer.host=https://10.0.0.1", "apiServer/host", ["pattern"]],
     ])("%s", (set, mistake, valid) => {
       const { status, stderr } = runHelm("template", "plexus", chart, "--set", set);
       expect(status).toBe(1);
@@ -236,9 +255,48 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining("set metrics.address=node") });
     });
 
+    test.each([
+      ["networks.enabled=true,config.podNetworks=false", "config.podNetworks false"],
+      ["services.enabled=true,config.services=false", "config.services false"],
+      ["dynamicResources.enabled=true,config.kubernetes.resourceClaims=false", "config.kubernetes.resourceClaims false"],
+      ["uninstall.purgeState=true,config.cniDir=/var/lib/cni", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=/var/lib", "leases of other plugins"],
+    ])("values that contradict each other: %s", (set, reason) => {
+      const { status, stderr } = runHelm("template", "plexus", chart, "--set", set);
+      expect([status, stderr.includes(reason)]).toEqual([1, true]);
+    });
+
     test("but not the values of a chart that includes this one", () => {
       expect(runHelm("template", "plexus", chart, "--set", "global.region=x").status).toBe(0);
     });
+  });
+
+  test("a text stays a text, also where release, namespace and values look like numbers", () => {
+    const on = ["networks", "pools", "policies", "services", "claims", "externalPorts", "dynamicResources", "definitionChecks"];
+    const values = {
+      ...Object.fromEntries(on.map((each) => [each, { enabled: true }])),
+      dynamicResources: { enabled: true, namespaces: ["1234"] },
+      externalPorts: { enabled: true, secretName: "5", providers: [{ name: "noop", type: "noop", namespaces: ["*"] }] },
+      metrics: {
+        address: "node",
+        podMonitor: { enabled: true, interval: "30" },
+        serviceMonitor: { enabled: true, interval: "30" },
+        alerts: { enabled: true },
+        dashboard: { enabled: true },
+      },
+      image: { pullSecrets: ["77"] },
+      openshift: { scc: true },
+      priorityClassName: "1",
+      componentsPullSecret: "3",
+      seLinuxType: "4",
+    };
+    const set = Object.entries(values).flatMap(([name, value]) => ["--set-json", `${name}=${JSON.stringify(value)}`]);
+    for (const openshift of ["true", "false"]) {
+      const args = ["template", "123", chart, "--namespace", "456", ...set, "--set", `openshift.scc=${openshift}`];
+      const { status, stdout, stderr } = runHelm(...args);
+      expect([status, stderr]).toEqual([0, ""]);
+      expect(objectsOf(stdout).flatMap((object) => notTexts(object, [object.kind, object.metadata.name]))).toEqual([]);
+    }
   });
 
   describe("monitors for Prometheus", () => {
@@ -366,6 +424,24 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         "/var/run/netns ro",
       ]);
       expect(mounts("agent")).toEqual(["/opt/cni/bin ro", "/run/plexus", "/etc/plexus ro", "/var/run/netns ro"]);
+    });
+
+    test("mount each directory once, also where two values name the same one", () => {
+      for (const value of ["config.cniDir=/var/lib/cni", "cni.networksDir=/etc/cni/net.d"]) {
+        const mounts = containerOf(podOf(render("--set", value)), "plexusd").volumeMounts.map(({ mountPath }) => mountPath);
+        expect([value, mounts.length]).toEqual([value, new Set(mounts).size]);
+      }
+    });
+
+    test("reach an API server with an IPv6 address, with brackets or without", () => {
+      for (const host of ["fd00::1", "[fd00::1]"]) {
+        const args = ["--namespace", "kube-system", "--set", `networks.enabled=true,apiServer.host=${host}`];
+        const { stdout } = runHelm("template", "plexus", chart, ...args);
+        const urls = stdout.split("\n").filter((line) => line.includes("--api-server="));
+        expect(urls.map((line) => line.trim())).toEqual(Array(2).fill("- --api-server=https://[fd00::1]:443"));
+        const hosts = stdout.matchAll(/name: KUBERNETES_SERVICE_HOST\n +value: (.*)\n/gu);
+        expect([...hosts].map(([, value]) => value)).toEqual(Array(3).fill('"fd00::1"'));
+      }
     });
 
     test("have a directory of configurations for definitions where a value names it, read-only", () => {
@@ -756,6 +832,17 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         allowedCapabilities: ["SETUID", "SETGID", "NET_ADMIN"],
         users: ["plexus", "plexus-uninstall", "plexus-ready"].map((each) => `system:serviceaccount:kube-system:${each}`),
       });
+    });
+
+    test("OpenShift gives plexus-controller, which is user 65532, its constraints for users other than root, and no SELinux type", () => {
+      const objects = render("--values", join(chart, "values-openshift.yaml"), "--set", "networks.enabled=true");
+      const binding = objects.find(({ kind, metadata }) => kind === "RoleBinding" && metadata.name === "plexus-controller-scc");
+      expect(binding).toMatchObject({
+        roleRef: { kind: "ClusterRole", name: "system:openshift:scc:nonroot-v2" },
+        subjects: [{ kind: "ServiceAccount", name: "plexus-controller", namespace: "kube-system" }],
+      });
+      const { template } = theOnly(objects, "Deployment")["spec"] as { readonly template: { readonly spec: PodSpec } };
+      expect(template.spec.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" }, fsGroup: 65_532 });
     });
 
     test("Talos gets no one-shot engine", () => {

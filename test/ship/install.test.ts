@@ -59,6 +59,18 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
 
   const install = (...args: readonly string[]): Installed => run("--home", home(), "--cni-bin", bin(), ...args);
 
+  test("an administrator's umask 077 closes no directory to the sandbox processes, which have users of their own", () => {
+    const script = 'umask 077; exec "$@"';
+    const command = [process.execPath, join(dist, "plexusctl.cjs"), "install", "--home", home(), "--cni-bin", bin()];
+    const { status, stderr } = spawnSync("sh", ["-c", script, "sh", ...command], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+    const code = readlinkSync(join(home(), "engine"));
+    const modes = [bin(), home(), join(home(), "bin"), join(home(), code)].map((path) =>
+      (statSync(path).mode & 0o7777).toString(8),
+    );
+    expect(modes).toEqual(["755", "755", "755", "755"]);
+  });
+
   /** Name, inode, size and change time of each entry: a file that is written or renamed changes them. */
   function snapshot(): readonly string[] {
     return readdirSync(directory, { recursive: true, encoding: "utf8" })

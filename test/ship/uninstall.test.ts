@@ -95,6 +95,17 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     expect(existsSync(home())).toBe(false);
   });
 
+  test("does not take another directory for that of its plugins, and removes nothing then", () => {
+    const other = join(stage.plexus.directory, "other-bin");
+    mkdirSync(other);
+    const before = installedPaths();
+    const args = ["uninstall", "--config", netD(), "--cni-path", other, "--status-socket", "/nonexistent/status.sock"];
+    const program = join(home(), "bin", "plexusctl");
+    const { status, stdout } = spawnSync(program, [...args, "--state-dir", "/run/nowhere"], { encoding: "utf8" });
+    expect(stdout).toContain(`Not done: ${other} has no file of this installation`);
+    expect([status, installedPaths()]).toEqual([1, before]);
+  });
+
   test("counts existing pods only, not records of pods whose namespace ended", async () => {
     configureBoth();
     const gone = { config: plexusConfiguration(), containerId: "gone", pod: stage.pod() };

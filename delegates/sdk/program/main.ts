@@ -2,11 +2,11 @@
 
 import { spawnSync } from "node:child_process";
 import { commands } from "./commands.ts";
+import { endOnStdoutError } from "./end-on-stdout-error.ts";
 import { newerNode, runsSandbox } from "./newer-node.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
 
-// A reader may close the pipe early (`| head`): EPIPE is no error.
-process.stdout.on("error", () => process.exit());
+endOnStdoutError();
 const node = runsSandbox() ? undefined : newerNode();
 if (node === undefined) {
   await runInTerminal(commands);

@@ -1,8 +1,8 @@
 // The entry of the commands that need only the sandbox, as a file beside plexusctl, which runs it for `plexusctl delegate`.
 
+import { endOnStdoutError } from "./end-on-stdout-error.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
 import { sandboxCommands } from "./sandbox-commands.ts";
 
-// A reader may close the pipe early (`| head`): EPIPE is no error.
-process.stdout.on("error", () => process.exit());
+endOnStdoutError();
 void runInTerminal(sandboxCommands);

@@ -8,7 +8,7 @@ import { allSteps } from "../../../src/chain-trace/step-record.ts";
 import { traceDifferences } from "../rules/trace-differences.ts";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import { failed, type Result } from "../../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { readRegularFile } from "../../../host/store/files/regular-file.ts";
 import { listTraces } from "../../../host/store/traces/trace-directory.ts";
@@ -52,9 +52,11 @@ async function list(line: Invocation): Promise<CommandResult> {
 }
 
 async function show(line: Invocation): Promise<CommandResult> {
-  const path = line.args[0] ?? newestIn(directoryOf(line));
-  if (path === undefined) return failure(`${directoryOf(line)} has no trace; plexusctl trace record makes the daemon write some`);
-  const trace = readTrace(path);
+  const path = line.args[0] === undefined ? newestIn(directoryOf(line)) : ok(line.args[0]);
+  if (!path.ok) return failure(path.fault.msg);
+  if (path.value === undefined)
+    return failure(`${directoryOf(line)} has no trace; plexusctl trace record makes the daemon write some`);
+  const trace = readTrace(path.value);
   if (!trace.ok) return failure(trace.fault.msg);
   const { value } = trace;
   const stdout = await printed(
@@ -100,10 +102,12 @@ async function replay(line: Invocation): Promise<CommandResult> {
   }
 }
 
-function newestIn(directory: string): string | undefined {
+/** The path of the newest trace; undefined without one. Fault STORE_FAILED. */
+function newestIn(directory: string): Result<string | undefined> {
   const files = listTraces(directory);
-  const [newest] = files.ok ? files.value : [];
-  return newest === undefined ? undefined : join(directory, newest.name);
+  if (!files.ok) return files;
+  const [newest] = files.value;
+  return ok(newest === undefined ? undefined : join(directory, newest.name));
 }
 
 function readTrace(path: string): Result<ChainTrace> {

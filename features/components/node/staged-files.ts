@@ -1,9 +1,10 @@
 // Replaces several files so that a failure before the last step changes none of them: all are written under temporary names first.
 
-import { closeSync, constants, fchmodSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, syncDirectory } from "../../../host/store/files/durable-file.ts";
+import { makeDirectory } from "../../../host/store/files/make-directory.ts";
 
 /** A file to be written. */
 export interface StagedFile {
@@ -50,7 +51,7 @@ function removeTemporaries(files: readonly StagedFile[]): void {
 }
 
 function writeTemporary(path: string, content: Uint8Array | string): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectory(dirname(path), 0o755);
   const temporary = temporaryOf(path);
   rmSync(temporary, { force: true });
   const file = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);

@@ -11,9 +11,11 @@ import { printed } from "../../../host/node/command-line/printed.ts";
 import { type Column, table } from "../../../host/node/command-line/table.ts";
 
 const patienceMs = 5_000;
-/** The daemon may not have read yet: the first question begins that. */
+/** The daemon reads only while it is asked, so the first question after a pause begins that. */
 const tries = 20;
 const pauseMs = 250;
+/** Age in ms above which readings are of an earlier time: the daemon reads every 15 s. */
+const oldMs = 60_000;
 
 const right = (title: string): Column => ({ title, align: "right" });
 const columns: readonly Column[] = [
@@ -56,7 +58,7 @@ async function ask(socketPath: string): Promise<TrafficDocument | string> {
     if ("why" in answer) return answer.why;
     const document = readTraffic(answer.body);
     if (document === undefined) return "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";
-    if (document.ageMs !== null) return document;
+    if (document.ageMs !== null && document.ageMs <= oldMs) return document;
     why = "the daemon reads no counters: set the key linkCounters, and run plexus agent";
     await sleep(pauseMs);
   }

@@ -1,7 +1,7 @@
 // The device information file that an attachment's plugins and Plexus exchange: created before the chain, read after it, removed
 // with the attachment. Other programs read it too, so file and directory are world-readable.
 
-import { chmodSync, closeSync, constants, openSync, readSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
@@ -19,7 +19,7 @@ import { errnoOf } from "../../store/files/errno.ts";
 export function prepareDeviceInfo({ path, allocated, content }: DeviceInfoFiles, unread: (cause: Fault) => void): Result<void> {
   const directory = dirname(path);
   try {
-    if (makeDirectory(directory, 0o755)) chmodSync(directory, 0o755);
+    makeDirectory(directory, 0o755);
   } catch (error) {
     return failed(storeFault("making", directory, error));
   }

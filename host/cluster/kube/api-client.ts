@@ -6,7 +6,8 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { backoffMs, retryAfterMs } from "../../../src/kube/backoff.ts";
+import { isAbsence } from "../../../src/kube/absence.ts";
+import { backoffMs, serverPauseMs } from "../../../src/kube/backoff.ts";
 import type { ApiRequest, Outcome } from "./api-request.ts";
 import type { Clock } from "../../system/clock.ts";
 import { Connection } from "./connection.ts";
@@ -209,6 +210,7 @@ function judgeAnswer(
   date: Clock["date"],
 ): Verdict {
   const { status, body } = answer;
+  if (status === 404 && !isAbsence(body)) return { kind: "API_UNREACHABLE", why: `HTTP 404 (${foreignAbsence})` };
   if ((status >= 200 && status < 300) || answersForCaller.has(status)) return { answer: { status, body } };
   const httpStatus = `HTTP ${status}${statusMessage(body)}`;
   if (status === 401) {
@@ -219,11 +221,14 @@ function judgeAnswer(
     };
   }
   if (temporary.has(status)) {
-    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: retryAfterMs(answer.retryAfter, Date.parse, date().getTime()) };
+    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: serverPauseMs(answer.retryAfter, Date.parse, date().getTime()) };
   }
   if (status === 403) return { kind: "API_FORBIDDEN", why: httpStatus, refused: true };
   return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${httpStatus}`));
 }
+
+/** Why an answer 404 is none of the API server. */
+export const foreignAbsence = "the answer is not the API server's: does a proxy stand before it?";
 
 /** The message of the API's Status object; empty if the body is not a Status. */
 export function statusMessage(body: string): string {

@@ -2,13 +2,14 @@
 // its own rules, because a repeated write needs the object's newer state.
 
 import type { ApiRequest, Outcome } from "./api-request.ts";
-import { statusMessage } from "./api-client.ts";
+import { foreignAbsence, statusMessage } from "./api-client.ts";
 import { CollectionList } from "./collection-list.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import type { Clock } from "../../system/clock.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
-import { retryAfterMs } from "../../../src/kube/backoff.ts";
+import { isAbsence } from "../../../src/kube/absence.ts";
+import { serverPauseMs } from "../../../src/kube/backoff.ts";
 
 /** A JSON object of the API, as it was received. */
 export type ApiObject = Readonly<Record<string, unknown>>;
@@ -175,10 +176,11 @@ function answerOf(outcome: Outcome, { date }: Clock): ObjectAnswer {
     return { kind: "failed", why: "the answer is not an object", waitMs: undefined };
   }
   const why = `HTTP ${status}${statusMessage(body)}`;
-  if (status === 404) return { kind: "absent", why };
+  if (status === 404)
+    return isAbsence(body) ? { kind: "absent", why } : { kind: "failed", why: `${why} (${foreignAbsence})`, waitMs: undefined };
   if (status === 409) return { kind: "conflict", why };
   if (status === 408 || status === 425 || status === 429 || status >= 500 || status === 401) {
-    return { kind: "failed", why, waitMs: retryAfterMs(retryAfter, Date.parse, date().getTime()) };
+    return { kind: "failed", why, waitMs: serverPauseMs(retryAfter, Date.parse, date().getTime()) };
   }
   return { kind: "refused", status, why };
 }

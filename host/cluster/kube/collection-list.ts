@@ -5,7 +5,8 @@ import type { Outcome } from "./api-request.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import type { Clock } from "../../system/clock.ts";
-import { retryAfterMs } from "../../../src/kube/backoff.ts";
+import { isAbsence } from "../../../src/kube/absence.ts";
+import { serverPauseMs } from "../../../src/kube/backoff.ts";
 import { readListPage } from "../../../src/kube/object-list.ts";
 
 /** Settings of a list. */
@@ -105,7 +106,13 @@ function isTooNew({ status, body }: Answer): boolean {
 
 /** A refusal, with the pause that the server requests. */
 export function refused({ status, body, retryAfter }: Answer, { date }: Clock): NotServed {
-  const waitMs = retryAfterMs(retryAfter, Date.parse, date().getTime());
+  const waitMs = serverPauseMs(retryAfter, Date.parse, date().getTime());
   const patient = [401, 403, 404, 405].includes(status);
-  return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient, absent: status === 404 };
+  return {
+    kind: "failed",
+    why: `HTTP ${status}${statusMessage(body)}`,
+    waitMs,
+    patient,
+    absent: status === 404 && isAbsence(body),
+  };
 }

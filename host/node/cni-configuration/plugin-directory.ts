@@ -1,13 +1,13 @@
 // The directory of plugins as plexusd sees it: whether a type is installed there, and whether the runtime would find the shim.
 
-import { statSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 
 /** Whether the directory has an executable file of this name, as a runtime looks for a plugin. */
 export function isInstalled(directory: string, type: string): boolean {
   if (type === "" || type === "." || type === ".." || /[/\0]/.test(type)) return false;
-  const file = statAt(join(directory, type));
+  const file = statsOf(join(directory, type));
   return file !== undefined && file.isFile() && (file.mode & 0o111) !== 0;
 }
 
@@ -30,16 +30,7 @@ export class ShimPresence {
     }
     if (!this.#isRequired) return undefined;
     const path = join(this.#directory, type);
-    const what = statAt(path) === undefined ? "does not exist" : "is not an executable file";
+    const what = statsOf(path) === undefined ? "does not exist" : "is not an executable file";
     return fault("SHIM_MISSING", `${path} ${what}, so each pod would fail`);
-  }
-}
-
-function statAt(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    // For example ENOTDIR or ELOOP: a runtime finds no plugin there, either.
-    return undefined;
   }
 }

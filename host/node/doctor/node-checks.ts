@@ -1,8 +1,9 @@
 // Whether this node can run Plexus: each check with what was found, why it matters, and the remedy.
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../../src/lint/finding.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 import { lint } from "../lint/lint.ts";
 import { readHostSettings } from "../explain/host-settings.ts";
 import { nativeUses, nativeUseText } from "./native-plugins.ts";
@@ -87,7 +88,7 @@ function checkPrograms({ home }: NodeChecksInit): readonly NodeCheck[] {
 
 function checkPlugins({ cniPath }: NodeChecksInit): readonly NodeCheck[] {
   const directories = cniPath.split(":").filter((each) => each !== "");
-  const absent = directories.filter((each) => statSync(each, { throwIfNoEntry: false })?.isDirectory() !== true);
+  const absent = directories.filter((each) => statsOf(each)?.isDirectory() !== true);
   const shim = directories.map((each) => join(each, "plexus")).find((path) => isExecutable(path));
   const found = absent.length === 0 ? `${directories.join(", ")}: there` : `${absent.join(", ")}: no such directory`;
   return [
@@ -155,7 +156,7 @@ function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): read
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {
   const why = "an attachment that cannot be recorded is refused";
-  const info = statSync(stateDir, { throwIfNoEntry: false });
+  const info = statsOf(stateDir);
   // The first call makes it.
   if (info === undefined)
     return warned(
@@ -176,7 +177,7 @@ function checkState({ stateDir }: NodeChecksInit): NodeCheck {
 }
 
 function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly NodeCheck[] {
-  const socket = statSync(statusSocket, { throwIfNoEntry: false });
+  const socket = statsOf(statusSocket);
   const isOpen = socket !== undefined && (socket.mode & groupOrOthers) !== 0;
   const rights = `mode ${((socket?.mode ?? 0) & 0o777).toString(8)}`;
   const start = "systemctl start plexusd; if that fails, read journalctl -u plexusd.";
@@ -220,7 +221,7 @@ function verdict(isGood: boolean, name: string, found: string, why: string, reme
 }
 
 function isExecutable(path: string): boolean {
-  const info = statSync(path, { throwIfNoEntry: false });
+  const info = statsOf(path);
   return info?.isFile() === true && (info.mode & 0o111) !== 0;
 }
 

@@ -1,8 +1,9 @@
 // Finds the plugin of a type for `plexusctl explain`, by the same rule as the shim (host/shim/plugin-path.c).
 
-import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 
 /** A plugin of CNI_PATH. */
 export interface FoundPlugin {
@@ -41,7 +42,7 @@ export function findPlugin(type: string, cniPath: string, prefer: WasmConfigurat
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true || isLinkOfNode(path);
+  return statsOf(path)?.isFile() === true || isLinkOfNode(path);
 }
 
 /**
@@ -60,7 +61,7 @@ function isLinkOfNode(path: string): boolean {
 /** Whether any user may execute the file: the shim runs as root, to which the kernel then allows it. */
 function isExecutable(path: string): boolean {
   if (isLinkOfNode(path)) return true;
-  return (statSync(path).mode & 0o111) !== 0;
+  return ((statsOf(path)?.mode ?? 0) & 0o111) !== 0;
 }
 
 function isComponent(path: string): boolean {

@@ -1,6 +1,5 @@
 // Reads Plexus' own configuration from its file, as the runtime would pass it on stdin. For plexusctl, which no runtime calls.
 
-import { statSync } from "node:fs";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import {
   listOfOne,
@@ -20,6 +19,7 @@ import { configurationFile, readConfigurationDirectory } from "../../store/files
 import { storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 
 /** Plexus' own configuration. */
 export interface HostSettings {
@@ -36,7 +36,7 @@ export interface HostSettings {
  * runtime's order. Undefined if the directory has no such file. Faults: CONFIG_INVALID, FIELD_UNSUPPORTED, CONFIG_NOT_JSON, STORE_FAILED.
  */
 export function readHostSettings(path: string, cniPath: string): Result<HostSettings | undefined> {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (statsOf(path)?.isDirectory() !== true) {
     const settings = settingsIn(path, cniPath);
     if (!settings.ok || settings.value !== undefined) return settings;
     return failed(fault("CONFIG_INVALID", `${path}: none of its plugins is Plexus (type plexus or multus)`));

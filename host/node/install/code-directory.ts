@@ -2,9 +2,11 @@
 // directory that has files. Running programs load more of their code later, so the previous directory stays until the next installation.
 
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeDirectory } from "../../store/files/make-directory.ts";
 import { codePrefix, digestOf } from "../uninstall/installed-files.ts";
+import { directoryMode } from "./node-view.ts";
 import { placeLink, syncToDisk, writeStaged } from "./staged-files.ts";
 
 const digestLength = 12;
@@ -22,7 +24,7 @@ export function hasCode(home: string, name: string): boolean {
 
 /** Copies the code into a new directory `to`. Programs make subdirectories for caches of this path; those are not copied. */
 export function stageCode(code: string, to: string): void {
-  mkdirSync(to, { mode: 0o755 });
+  makeDirectory(to, directoryMode);
   for (const name of filesOf(code)) writeStaged(join(to, name), { name, content: { path: join(code, name) }, mode: 0o644 });
   syncToDisk(to);
 }

@@ -1,8 +1,9 @@
 // The earlier installation on a node, by its lists of installed files. Each installation has a list beside the plugins. One with a one-shot engine
 // also has a list in the home directory, and `--one-shot off` takes that engine away.
 
-import { existsSync, readdirSync, renameSync, type Stats, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { statsOf } from "../../store/files/stats-of.ts";
 import {
   type InstalledFile,
   listName,
@@ -73,16 +74,7 @@ function processOf(executable: string): string | undefined {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .find((name) => {
-      const running = statOf(`/proc/${name}/exe`);
+      const running = statsOf(`/proc/${name}/exe`);
       return running?.dev === dev && running.ino === ino;
     });
-}
-
-/** Undefined for a process that has ended, or that this program may not look into. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,15 @@
 // Installs a release of Plexus on a node while pods start. All files are first written under temporary names, then their programs are run once, and
 // only then each file gets its name, by one rename. Until the first rename a failure leaves the node as it was.
 
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
+import { makeDirectory } from "../../store/files/make-directory.ts";
 import { placeCode, stageCode, switchCode } from "./code-directory.ts";
 import { type RemovedEngine, removeEngine } from "./earlier-installation.ts";
 import { lockInstallation } from "./install-lock.ts";
-import { makeNodeDirectory, nodeDirectory } from "./node-view.ts";
+import { directoryMode, makeNodeDirectory, nodeDirectory } from "./node-view.ts";
 import { type InstallPlan, isComplete, makePlan, type PlannedFile } from "./plan.ts";
 import { readSource, selectComponents } from "./source.ts";
 import { linkStaged, placeLink, syncToDisk, temporaryName, writeStaged } from "./staged-files.ts";
@@ -129,7 +130,7 @@ function stage(plan: InstallPlan): Result<void> {
     }
     if (home === undefined || code === undefined) return ok(undefined);
     writing = home;
-    mkdirSync(join(stageOf(home), "bin"), { recursive: true, mode: 0o755 });
+    makeDirectory(join(stageOf(home), "bin"), directoryMode);
     for (const file of plan.homeFiles) {
       writing = file.path;
       if (file.isInPlace) linkStaged(join(stageOf(home), file.source.name), file.path);
@@ -162,7 +163,7 @@ function switchTo(plan: InstallPlan): readonly string[] {
   const { home, code, cniBin } = plan;
   let removed: readonly string[] = [];
   if (home !== undefined && code !== undefined) {
-    mkdirSync(join(home, "bin"), { recursive: true, mode: 0o755 });
+    makeDirectory(join(home, "bin"), directoryMode);
     if (!code.isInPlace) placeCode(join(stageOf(home), "engine"), home, code.name);
     rename(plan.homeFiles, (file) => join(stageOf(home), file.source.name));
     removed = switchCode(home, code.name);

@@ -9,7 +9,7 @@ import { makeDirectory } from "../../store/files/make-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 
 /** Mode of directories that an installation makes. */
-const directoryMode = 0o755;
+export const directoryMode = 0o755;
 
 /** A directory of the node. */
 export interface NodeDirectory {

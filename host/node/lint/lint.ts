@@ -1,6 +1,5 @@
 // Lints configurations and definitions: what a call would refuse, by the code of a call, and what collides.
 
-import { statSync } from "node:fs";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { finding, type LintFinding, type LintSource, sortedFindings } from "../../../src/lint/finding.ts";
 import { instanceAddresses, keepingPoolIn, machineIn } from "../../../src/lint/instance-addresses.ts";
@@ -8,6 +7,7 @@ import { lintNetworks } from "../../../src/lint/network-rules.ts";
 import { type ManifestObject, readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 import { explain } from "../explain/explain-networks.ts";
 import { isMistake, readHostSettings, settingsIn } from "../explain/host-settings.ts";
 import { definitionSources } from "../explain/manifest-places.ts";
@@ -117,7 +117,7 @@ function yamlSource(file: string, problem: string): LintSource {
 
 /** All files of a directory of configurations that a runtime reads; the file itself if it is no directory. */
 function configurationsIn(path: string): readonly string[] {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  if (statsOf(path)?.isDirectory() !== true) return [path];
   const directory = readConfigurationDirectory(path);
   if (!directory.ok) return [path];
   return filesWith([".conf", ".conflist", ".json"], directory.value.files).map((file) => file.path);

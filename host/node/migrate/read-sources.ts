@@ -1,6 +1,6 @@
 // Reads Multus' configurations from files, directories and stdin: JSON, or a ConfigMap that holds such files.
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { type MultusConfiguration, readMultusConfiguration } from "../../../src/configuration/multus-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
@@ -9,6 +9,7 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 
 /** The argument that means stdin. */
 export const stdinArgument = "-";
@@ -23,7 +24,7 @@ const jsonName = /\.(?:json|conf|conflist)$/;
 export async function readMultusSources(args: readonly string[]): Promise<Result<readonly MultusConfiguration[]>> {
   const all: MultusConfiguration[] = [];
   for (const arg of args) {
-    const isDirectory = arg !== stdinArgument && statSync(arg, { throwIfNoEntry: false })?.isDirectory() === true;
+    const isDirectory = arg !== stdinArgument && statsOf(arg)?.isDirectory() === true;
     const read = isDirectory ? firstInDirectory(arg) : await inFile(arg);
     if (!read.ok) return read;
     all.push(...read.value);

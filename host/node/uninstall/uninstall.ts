@@ -1,10 +1,11 @@
 // Removes Plexus from a node. Each pod has a network and a DEL at every moment: first Plexus' network configuration is renamed, so that
 // new pods get the node's other network configuration; then, once no pod is attached through Plexus, its files are removed.
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { countAttached } from "./pods-of-plexus.ts";
-import { listName, readInstalledFiles } from "./installed-files.ts";
+import { type InstalledFile, listName, listNameBesidePlugins, readInstalledFiles } from "./installed-files.ts";
 import { findConfigurations, putAllAside } from "./network-configuration.ts";
 import { type LeftFile, removeFiles } from "./remove-files.ts";
 
@@ -76,6 +77,8 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
   const cniBin = cniPath.split(":").filter((directory) => directory.startsWith("/"));
   const files = readInstalledFiles(join(home, listName));
   if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
+  const elsewhere = init.force ? undefined : pluginsElsewhere(cniBin, files.value);
+  if (elsewhere !== undefined) return ok({ ...report, released, stopped: elsewhere });
   const { removed, left } = removeFiles({ home, cniBin, files: files.value, dryRun });
   return ok({ ...report, released, removed, left, abandoned: abandonedIn(directories), stopped: undefined });
 }
@@ -96,6 +99,15 @@ function attachedIn(directories: readonly string[]): UninstallReport["stopped"] 
       };
   }
   return undefined;
+}
+
+/** What prevents the removal if none of these directories has a file of the installation: the list does not name its directory of plugins. */
+function pluginsElsewhere(cniBin: readonly string[], files: readonly InstalledFile[]): UninstallReport["stopped"] {
+  const names = [listNameBesidePlugins, ...files.flatMap(({ place, name }) => (place === "cni-bin" ? [name] : []))];
+  if (cniBin.some((directory) => names.some((name) => existsSync(join(directory, name))))) return undefined;
+  const why = `${cniBin.join(", ")} has no file of this installation, whose plugins would stay in another directory`;
+  const remedy = `name the directory with --cni-path, ${again}; if its files are gone already, with --force`;
+  return { why, remedy };
 }
 
 /** Texts about the attachments that remain after Plexus' files are removed, for each state directory. */

@@ -2,6 +2,7 @@
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { mayColour } from "../../node/command-line/colours.ts";
+import { endOnStdoutError } from "../../node/command-line/end-on-stdout-error.ts";
 import { hideExperimentalWarnings } from "./experimental-warnings.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
@@ -17,6 +18,5 @@ async function main(): Promise<void> {
 }
 
 hideExperimentalWarnings();
-// A reader may close the pipe early (`| head`): EPIPE is no error.
-process.stdout.on("error", () => process.exit());
+endOnStdoutError("plexusctl");
 void main();

@@ -1,5 +1,6 @@
 // plexusctl status and plexusctl attachments.
 
+import { existsSync } from "node:fs";
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
 import type { AttachmentState } from "../../node/state/node-state.ts";
 import { version } from "../../system/version.ts";
@@ -25,13 +26,19 @@ export async function statusCommand(line: Invocation): Promise<CommandResult | C
 export async function attachmentsCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const wrong = notAbsolute(line, "status-socket", "state-dir");
   if (wrong !== undefined) return wrong;
-  const { document } = await readStatus({ statusSocket: statusSocketOf(line), stateDir: stateDirOf(line) });
+  const stateDir = stateDirOf(line);
+  const { document } = await readStatus({ statusSocket: statusSocketOf(line), stateDir });
   const all = document.nodes.flatMap((node) => node.attachments);
+  const problems = document.nodes.flatMap((node) => node.problems);
   const text = (width: number): string => {
     const lines = attachmentsText(document.nodes, width, document.time);
     return lines.length === 0 ? "no attachments\n" : `${lines.join("\n")}\n`;
   };
-  return { stdout: await printed({ value: all, text, names: () => all.map(attachmentName) }, line), status: 0 };
+  const stdout = await printed({ value: all, text, names: () => all.map(attachmentName) }, line);
+  if (problems.length === 0) return { stdout, status: 0 };
+  // On a new node the first call makes the directory. Any other problem may hide attachments.
+  const isNew = problems.length === 1 && !existsSync(stateDir);
+  return { stdout, stderr: `attachments may be missing: ${problems.join("; ")}`, status: isNew ? 0 : 1 };
 }
 
 /** A container that is no pod has its id as its name. */

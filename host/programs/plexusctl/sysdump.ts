@@ -1,6 +1,6 @@
 // plexusctl sysdump: one archive about this node for a report, without secrets.
 
-import { realpathSync, writeSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
@@ -35,7 +35,8 @@ export async function sysdumpCommand(line: Invocation): Promise<CommandResult | 
   if (refusal !== undefined) return failure(`${options.output}: ${refusal} with -o`);
   const { archive, leftOut } = await sysdump(await dumpOf(options));
   if (options.output === "-") {
-    for (let done = 0; done < archive.length;) done += writeSync(1, archive, done);
+    // Not writeSync: a pipe may be non-blocking, and its reader may be gone.
+    await new Promise<void>((done) => process.stdout.write(archive, () => done()));
     return { stdout: "", status: 0 };
   }
   const written = writeOutputFile(options.output, archive, { replaces: false });

@@ -1,9 +1,9 @@
 // Public keys of the configuration: a PEM text, or the path of such a file.
 
-import { statSync } from "node:fs";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 
 const maxKeyBytes = 16 * 1024;
 
@@ -20,6 +20,6 @@ export function readKeyText(key: string, name: string): Result<string> {
 /** Names the key's content: the text itself, or the identity of its file. */
 export function keyIdentity(key: string): string {
   if (!key.startsWith("/")) return key;
-  const stats = statSync(key, { throwIfNoEntry: false });
+  const stats = statsOf(key);
   return stats === undefined ? "" : `${key}:${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
 }

@@ -22,6 +22,18 @@ test("makes missing directories, each with the mode, and answers whether the las
   expect(makeDirectory(join(directory, "link"))).toBe(false);
 });
 
+test("an administrator's umask closes no directory that is for others, too", () => {
+  const before = process.umask(0o077);
+  try {
+    makeDirectory(join(directory, "open", "below"), 0o755);
+    makeDirectory(join(directory, "closed"));
+  } finally {
+    process.umask(before);
+  }
+  const modes = ["open", "open/below", "closed"].map((name) => statSync(join(directory, name)).mode & 0o777);
+  expect(modes).toEqual([0o755, 0o755, 0o700]);
+});
+
 test("throws if no directory can be made: in /proc, below a file, through a dangling link", () => {
   // Node's recursive mkdir loops for ever on the first path.
   expect(() => makeDirectory("/proc/nope")).toThrow("ENOENT");

@@ -1,11 +1,14 @@
 // Makes a directory and its missing parents. Node's recursive mkdir loops for ever if the kernel answers ENOENT although the parent
 // exists, as in /proc, and it reports ENOENT for a read-only file system.
 
-import { mkdirSync, statSync } from "node:fs";
+import { closeSync, constants, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
+/** The bits of a mode that a usual umask takes away. */
+const othersBits = 0o077;
+
 /**
- * As `mkdir -p`; each new directory gets `mode` less the umask. Answers whether the last directory of the path was made. Throws the
+ * As `mkdir -p`; each new directory gets `mode`, whatever the umask: an administrator's 077 would close Plexus' programs to sandbox processes. Answers whether the last directory of the path was made. Throws the
  * system's error.
  */
 export function makeDirectory(path: string, mode = 0o700): boolean {
@@ -22,11 +25,21 @@ export function makeDirectory(path: string, mode = 0o700): boolean {
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode });
+    if ((mode & othersBits) !== 0) setMode(path, mode);
     return true;
   } catch (error) {
     // Usually EEXIST; some file systems answer EROFS or EISDIR for an existing directory.
     if (isCode(error, "ENOENT") || !isDirectory(path)) throw error;
     return false;
+  }
+}
+
+function setMode(path: string, mode: number): void {
+  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    fchmodSync(directory, mode);
+  } finally {
+    closeSync(directory);
   }
 }
 

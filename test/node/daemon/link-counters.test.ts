@@ -1,6 +1,7 @@
 // Counters of pods' further networks: a daemon in this process, an agent, real namespaces, and plexusctl.
 
 import { execFile } from "node:child_process";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -57,6 +58,28 @@ describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
       /^POD +INTERFACE +NETWORK +RX\/s +TX\/s +RX +TX +ERRORS +DROPS\nshop\/counted +net1 +shop\/storage +/u,
     );
     await node.succeed("DEL", pod);
+  });
+
+  test("plexusctl top shows no readings of an hour ago as the traffic of now", async () => {
+    const socketPath = join(node.stage.plexus.directory, "old.sock");
+    const ages = [3_600_000, 3_600_250, 5];
+    // A daemon that was not asked for an hour answers what it has, and reads: a real one has no hour here.
+    const server = createServer((_, response) => {
+      const ageMs = ages.length > 1 ? ages.shift() : ages[0];
+      response.end(JSON.stringify({ apiVersion: "plexus/v1", kind: "LinkTraffic", ageMs, links: [] }));
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    const top = (): Promise<{ readonly stdout: string }> => {
+      const args = [join(dist, "plexusctl.cjs"), "top", "-o", "json", "--status-socket", socketPath];
+      return promisify(execFile)(process.execPath, args);
+    };
+    try {
+      expect(JSON.parse((await top()).stdout)).toMatchObject({ ageMs: 5 });
+      ages.splice(0, ages.length, 3_600_000);
+      await expect(top()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("reads no counters") });
+    } finally {
+      server.close();
+    }
   });
 });
 

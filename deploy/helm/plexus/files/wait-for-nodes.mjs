@@ -2,7 +2,7 @@
 // DaemonSet LEFTOVER of an interrupted `helm uninstall`. Helm's own --wait leaves out as many pods as may be unavailable in an update: on one node, all.
 import { readFileSync } from "node:fs";
 
-const { NAMESPACE, DAEMONSET, LEFTOVER, SECONDS, OTHERS, LATE, LATE_STATUS, TOKEN_FILE } = process.env;
+const { NAMESPACE, DAEMONSET, LEFTOVER, SECONDS, OTHERS, LATE, LATE_STATUS, REPLACES, TOKEN_FILE } = process.env;
 const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
 const host = KUBERNETES_SERVICE_HOST.includes(":") ? `[${KUBERNETES_SERVICE_HOST}]` : KUBERNETES_SERVICE_HOST;
 const daemonSets = `https://${host}:${KUBERNETES_SERVICE_PORT}/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
@@ -35,7 +35,8 @@ async function look() {
   const { metadata, status } = await answer.json();
   const { observedGeneration, desiredNumberScheduled: all, numberReady, updatedNumberScheduled = 0 } = status;
   if (observedGeneration !== metadata.generation) return false;
-  const done = Math.min(numberReady, updatedNumberScheduled);
+  // With the update strategy OnDelete the administrator replaces the pods, at any time later.
+  const done = REPLACES === "false" ? numberReady : Math.min(numberReady, updatedNumberScheduled);
   say(`${done} of ${all} nodes are done${done < all ? OTHERS : ""}`);
   return done >= all;
 }

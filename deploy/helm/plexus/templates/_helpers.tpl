@@ -4,7 +4,7 @@
 
 {{- define "plexus.selector" -}}
 app.kubernetes.io/name: plexus
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "plexus.labels" -}}
@@ -27,6 +27,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- /* Plexus' configuration without clusterNetwork, which plexusd adds. */ -}}
 {{- define "plexus.configuration" -}}
 {{- $own := dict "cniVersion" "1.1.0" "name" "plexus" "type" "plexus" -}}
+{{- range $key, $value := dict "podNetworks" "networks" "externalPorts" "externalPorts" "services" "services" "linkCounters" "linkCounters" "probes" "probes" "claims" "claims" -}}
+{{- if and (index $.Values $value).enabled (eq (dig $key "" $.Values.config | toString) "false") }}{{ fail (printf "%s.enabled switches a part of Plexus on, and config.%s false switches the same part off on the nodes: remove one of the two values" $value $key) }}{{ end -}}
+{{- end -}}
+{{- if and .Values.dynamicResources.enabled (eq (dig "kubernetes" "resourceClaims" "" .Values.config | toString) "false") }}{{ fail "dynamicResources.enabled and config.kubernetes.resourceClaims false contradict each other: remove one of the two values" }}{{ end -}}
 {{- with .Values.cni.networksDir }}{{ $_ := set $own "confDir" . }}{{ end -}}
 {{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
@@ -74,7 +78,30 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- /* The directory of journal and result cache, if it needs a mount of its own; otherwise empty. */ -}}
 {{- define "plexus.ownStateDirectory" -}}
 {{- $directory := include "plexus.stateDirectory" . -}}
-{{- if not (hasPrefix "/var/lib/cni/" $directory) }}{{ $directory }}{{ end -}}
+{{- if not (hasPrefix "/var/lib/cni/" (printf "%s/" $directory)) }}{{ $directory }}{{ end -}}
+{{- end -}}
+
+{{- /* The argument that removes the state directory. Leases of all plugins are in /var/lib/cni. */ -}}
+{{- define "plexus.purgeState" -}}
+{{- $directory := include "plexus.stateDirectory" . -}}
+{{- if hasPrefix (printf "%s/" $directory) "/var/lib/cni/" }}{{ fail (printf "uninstall.purgeState would remove config.cniDir %s with the leases of other plugins in /var/lib/cni: set uninstall.purgeState false" $directory) }}{{ end -}}
+--purge-state=/host{{ $directory }}
+{{- end -}}
+
+{{- /* The directory of configurations that definitions name, if it needs a mount of its own; otherwise empty. */ -}}
+{{- define "plexus.networksDirectory" -}}
+{{- with .Values.cni }}{{ if ne .networksDir .confDir }}{{ .networksDir }}{{ end }}{{ end -}}
+{{- end -}}
+
+{{- /* The host of the API server without the brackets of an IPv6 address, as in the environment that the kubelet gives to pods. */ -}}
+{{- define "plexus.apiServerHost" -}}
+{{- .Values.apiServer.host | trimPrefix "[" | trimSuffix "]" -}}
+{{- end -}}
+
+{{- /* The URL of the API server. */ -}}
+{{- define "plexus.apiServerUrl" -}}
+{{- $host := include "plexus.apiServerHost" . -}}
+https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ .Values.apiServer.port }}
 {{- end -}}
 
 {{- /* The directory of the CRI Network API's socket, if it needs a mount of its own; otherwise empty. */ -}}
@@ -104,7 +131,7 @@ capabilities:
 seccompProfile: {{- toYaml .Values.seccompProfile | nindent 2 }}
 {{- with .Values.seLinuxType }}
 seLinuxOptions:
-  type: {{ . }}
+  type: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -112,7 +139,7 @@ seLinuxOptions:
 {{- with .Values.image.pullSecrets -}}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end -}}
 {{- end -}}
@@ -186,16 +213,16 @@ containers:
         {{- .Files.Get "files/wait-for-nodes.mjs" | nindent 8 }}
     env:
       - name: NAMESPACE
-        value: {{ .Release.Namespace }}
+        value: {{ .Release.Namespace | quote }}
       - name: NODE_EXTRA_CA_CERTS
         value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
       {{- range $key, $value := .wait }}
       - name: {{ $key }}
         value: {{ $value | quote }}
       {{- end }}
-      {{- with .Values.apiServer.host }}
+      {{- if .Values.apiServer.host }}
       - name: KUBERNETES_SERVICE_HOST
-        value: {{ . | quote }}
+        value: {{ include "plexus.apiServerHost" $ | quote }}
       - name: KUBERNETES_SERVICE_PORT
         value: {{ $.Values.apiServer.port | quote }}
       {{- end }}

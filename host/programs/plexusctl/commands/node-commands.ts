@@ -28,7 +28,7 @@ export const nodeCommands: readonly Command[] = [
     options: [statusSocketOption, stateDirOption],
     forms: ["table", "wide", "json", "yaml", "name"],
     names: attachmentNames,
-    attention: "not used",
+    attention: "a part of the state cannot be read, so that attachments may be missing",
     run: async (line) => (await import("../status.ts")).attachmentsCommand(line),
   },
   {

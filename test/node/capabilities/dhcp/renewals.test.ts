@@ -30,8 +30,15 @@ describe.skipIf(lacks)("a DHCP lease", () => {
   let server: DhcpServer;
   let directory: string;
   let dayMs: number;
-  const clock: Clock = { now: () => performance.now(), date: () => new Date(dayMs) };
-  const later = (seconds: number): void => void (dayMs += seconds * 1000);
+  let passedMs = 0;
+  const clock: Clock = { now: () => performance.now() + passedMs, date: () => new Date(dayMs) };
+  /** Sets the time of day. */
+  const setClock = (seconds: number): void => void (dayMs += seconds * 1000);
+  /** Lets time pass. */
+  const later = (seconds: number): void => {
+    setClock(seconds);
+    passedMs += seconds * 1000;
+  };
   beforeAll(async () => {
     shop = await openWorkshop();
   });
@@ -142,6 +149,33 @@ describe.skipIf(lacks)("a DHCP lease", () => {
         expect(lease()?.hasEnded).toBe(true);
         await renewals.round();
         expect(counts).toHaveLength(3);
+      },
+      { shim: shop.shim },
+    );
+  });
+
+  test("outlives a time of day that is set forward, and is renewed soon after one that is set back", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        const { renewals, counts } = daemon(engine);
+        // A node without a clock of its own has the time after its first pods.
+        setClock(7200);
+        await renewals.round();
+        expect(counts).toEqual(["renewed"]);
+        expect(pod.links()).toMatchObject([{ name: "eth0", up: true }]);
+        expect(lease()?.acknowledgedMs).toBe(dayMs);
+
+        await server.stop();
+        later(1801);
+        await renewals.round();
+        expect(counts).toEqual(["renewed", "failed"]);
+        await server.start();
+        setClock(-86_400);
+        later(61);
+        await renewals.round();
+        expect(counts).toEqual(["renewed", "failed", "renewed"]);
+        expect(lease()?.acknowledgedMs).toBe(dayMs);
       },
       { shim: shop.shim },
     );
