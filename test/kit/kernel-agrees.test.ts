@@ -93,6 +93,8 @@ const scenarios: readonly (readonly [about: string, applies: readonly (readonly 
       [ensureBridge, gatewayAddress("10.5.0.1/24"), gatewayAddress("fd00:5::1/64")],
       [gatewayAddress("fd00:5::9/64")],
       [gatewayAddress("fd00:6::1/64")],
+      [gatewayAddress("fe80::1/64")],
+      [gatewayAddress("fe80::2/64")],
     ],
   ],
   [
