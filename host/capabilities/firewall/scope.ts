@@ -7,6 +7,7 @@ import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.t
 import { check, probe, remove, replace } from "./firewall.ts";
 import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frames.ts";
 import type { NetlinkShim } from "./kernel.ts";
+import { removeNativeNft } from "./native-nft-rules.ts";
 import { removeNative } from "./native-rules.ts";
 import type { Owner } from "./owner.ts";
 import {
@@ -51,7 +52,12 @@ export function firewallFor(scope: FirewallScope, shim: NetlinkShim): Firewall {
     },
     remove: () =>
       forAttachment(scope, ["add", "del"], undefined, async (owner) => {
-        const all = [remove(shim, owner), unguardFrames(shim, owner), removeNative(shim, owner, scope.grant)];
+        const all = [
+          remove(shim, owner),
+          unguardFrames(shim, owner),
+          removeNative(shim, owner, scope.grant),
+          removeNativeNft(shim, owner, scope.grant),
+        ];
         return (await Promise.all(all)).find((each) => !each.ok) ?? ok(undefined);
       }),
     retain: async (valid) => {
