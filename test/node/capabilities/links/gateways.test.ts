@@ -13,6 +13,12 @@ const vlanFiltering: Requirement = () =>
     ? undefined
     : "the kernel's bridges have no vlan_filtering";
 
+const attaching = (gateway: string, replace = false): readonly LinksOperation[] => [
+  { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } },
+  { tag: "ensure-address", val: { link: { place: "host", name: "lt0" }, address: gateway, replace } },
+  { tag: "add-veth", val: { name: "eth0", master: "lt0", vlans: [], keepDefaultVlan: false, up: true } },
+];
+
 describe.skipIf(missing("gateways", missingPrivateNamespaces))("a gateway on an existing bridge", () => {
   let links: LinkTests;
   const pods: PodNamespace[] = [];
@@ -32,11 +38,6 @@ describe.skipIf(missing("gateways", missingPrivateNamespaces))("a gateway on an 
   };
   const apply = (operations: readonly LinksOperation[], pod = newPod()) =>
     links.capability({ pod, grant }).capability.apply(operations);
-  const attaching = (gateway: string, replace = false): readonly LinksOperation[] => [
-    { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } },
-    { tag: "ensure-address", val: { link: { place: "host", name: "lt0" }, address: gateway, replace } },
-    { tag: "add-veth", val: { name: "eth0", master: "lt0", vlans: [], keepDefaultVlan: false, up: true } },
-  ];
   const addresses = (): readonly string[] => {
     const shown = links.ip("-6 -br address show dev lt0").trim().split(/\s+/u);
     return shown.slice(2).sort();
