@@ -111,7 +111,10 @@ export async function deleteAddress(
   return ok(undefined);
 }
 
-/** Adds a route; an existing one stays unchanged. */
+/**
+ * Adds a route; an existing one stays unchanged. In the pod, a further route to the destination may be over another next hop or link. On the node the first
+ * holder keeps its route: no pod takes another one's traffic.
+ */
 export function addRoute(transaction: LinkTransaction, change: LinksRouteChange): Result<void> {
   const route = routeOf(transaction, change);
   if (!route.ok) return route;
@@ -119,7 +122,8 @@ export function addRoute(transaction: LinkTransaction, change: LinksRouteChange)
   const action = `adding ${text}`;
   const shared = place === "host" ? link?.name : undefined;
   const undo: readonly Undo[] = link?.isNew === true ? [] : [{ place, request: routeRemoval(spec), action, shared }];
-  transaction.effects.send(place, { request: routeAddition(spec), action, ignoredErrnos: [EEXIST], undo: () => undo });
+  const request = routeAddition(spec, place === "pod" ? "beside" : "excludes");
+  transaction.effects.send(place, { request, action, ignoredErrnos: [EEXIST], undo: () => undo });
   return ok(undefined);
 }
 

@@ -53,6 +53,44 @@ describe.skipIf(skip)("CHECK", () => {
     stage.node.exec(["ip", "link", "delete", "p0"]);
   });
 
+  test("routes to one destination over several next hops and networks are all there, as those of the reference plugins", async () => {
+    const pod = stage.pod();
+    const network = (ifname: string, addresses: readonly object[], routes: readonly object[]): Attaching => {
+      const plugin = { type: "macvlan", master: "m0", ipam: { type: "static", addresses, routes } };
+      return { config: stage.network([plugin], { wasm: { grants } }), containerId: pod.name, pod, ifname };
+    };
+    const first = network(
+      "eth0",
+      [
+        { address: "10.82.0.2/24", gateway: "10.82.0.1" },
+        { address: "fd00:82::2/64", gateway: "fd00:82::1" },
+      ],
+      [
+        { dst: "0.0.0.0/0" },
+        { dst: "198.51.100.0/24", gw: "10.82.0.7" },
+        { dst: "198.51.100.0/24", gw: "10.82.0.8" },
+        { dst: "fd00:99::/32", gw: "fd00:82::7" },
+        { dst: "fd00:99::/32", gw: "fd00:82::8" },
+      ],
+    );
+    const further = network("net1", [{ address: "10.83.0.2/24", gateway: "10.83.0.1" }], [{ dst: "0.0.0.0/0" }]);
+    const lines = (family: "-4" | "-6", dst: string): readonly string[] =>
+      pod
+        .exec(["ip", family, "-oneline", "route", "show", dst])
+        .stdout.match(/via \S+ dev \w+/gu)
+        ?.map(String) ?? [];
+    await stage.succeed("ADD", first);
+    await stage.succeed("ADD", further);
+    expect(lines("-4", "198.51.100.0/24").toSorted()).toEqual(["via 10.82.0.7 dev eth0", "via 10.82.0.8 dev eth0"]);
+    expect(lines("-6", "fd00:99::/32").toSorted()).toEqual(["via fd00:82::7 dev eth0", "via fd00:82::8 dev eth0"]);
+    expect(lines("-4", "default")).toEqual(["via 10.83.0.1 dev net1", "via 10.82.0.1 dev eth0"]);
+    for (const each of [first, further]) await stage.succeed("CHECK", each);
+    await stage.succeed("DEL", further);
+    expect(lines("-4", "default")).toEqual(["via 10.82.0.1 dev eth0"]);
+    await stage.succeed("CHECK", first);
+    await stage.succeed("DEL", first);
+  });
+
   test.each([
     ["bridge-adapter", { type: "bridge-adapter", bridge: "br0", isGateway: true }],
     ["macvlan", { type: "macvlan", master: "m0" }],
