@@ -93,6 +93,8 @@ const scenarios: readonly (readonly [about: string, applies: readonly (readonly 
       [ensureBridge, gatewayAddress("10.5.0.1/24"), gatewayAddress("fd00:5::1/64")],
       [gatewayAddress("fd00:5::9/64")],
       [gatewayAddress("fd00:6::1/64")],
+      [gatewayAddress("fe80::1/64")],
+      [gatewayAddress("fe80::2/64")],
     ],
   ],
   [
@@ -129,13 +131,26 @@ const scenarios: readonly (readonly [about: string, applies: readonly (readonly 
     ],
   ],
   [
-    "a second route of one destination, metric and table stays away, and a removal takes the one of the lowest metric",
+    "a second route of one destination, metric and table stands before the first, and a removal takes the one of the lowest metric",
     [
       [veth(), address("10.5.0.2/24"), route("add-route", "10.7.0.0/16", "10.5.0.1", { priority: 9 })],
       [route("add-route", "10.7.0.0/16", "10.5.0.3", { priority: 9 })],
       [route("add-route", "10.7.0.0/16", "10.5.0.4"), route("add-route", "10.7.0.0/16", "10.5.0.5", { table: 40 })],
       [route("delete-route", "10.7.0.0/16")],
       [route("delete-route", "10.7.0.0/16", undefined, { priority: 9 })],
+    ],
+  ],
+  [
+    "the same route twice",
+    [
+      [veth(), address("10.5.0.2/24"), address("fd00:5::2/64")],
+      [route("add-route", "10.7.0.0/16", "10.5.0.1"), route("add-route", "fd00:7::/48", "fd00:5::1")],
+      [route("add-route", "10.7.0.0/16", "10.5.0.1"), route("add-route", "fd00:7::/48", "fd00:5::1")],
+      [
+        route("add-route", "10.7.0.0/16", "10.5.0.1", { mtu: 1400 }),
+        route("add-route", "fd00:7::/48", "fd00:5::1", { mtu: 1400 }),
+      ],
+      [route("delete-route", "10.7.0.0/16"), route("delete-route", "fd00:7::/48")],
     ],
   ],
   [

@@ -9,6 +9,8 @@ import { Fault, IpConfig, NetworkInterface, Route, Success } from "plexus/abi/ty
 import { Cidr } from "plexus/cidr";
 import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
+import { isInTable } from "plexus/pod-interface-check";
+import { Some } from "plexus/some";
 import { differs } from "./faults";
 import { refuseWithoutFirewall } from "./grants";
 import { rulesOf } from "plexus/masquerades";
@@ -37,8 +39,7 @@ export function check(request: AttachmentRequest): Fault | null {
 
 function checkLinks(request: AttachmentRequest, settings: Settings, result: Success): Fault | null {
   const ifname = request.attachment.ifname;
-  const bridgeEntry = find(result, settings.bridge, null);
-  if (bridgeEntry === null) return differs(`the result has no interface ${settings.bridge} of the node`);
+  if (find(result, settings.bridge, null) === null) return differs(`the result has no interface ${settings.bridge} of the node`);
   const podEntry = find(result, ifname, request.attachment.netns);
   if (podEntry === null) return differs(`the result has no interface ${ifname} of this pod`);
   const names: Array<LinkName> = [new LinkName(Place.Host, settings.bridge), new LinkName(Place.Pod, ifname)];
@@ -46,7 +47,7 @@ function checkLinks(request: AttachmentRequest, settings: Settings, result: Succ
   if (!read.isOk) return read.error;
   const bridge = findLink(read.value, names[0]);
   const pod = findLink(read.value, names[1]);
-  let wrong = checkBridge(bridge, bridgeEntry, settings);
+  let wrong = checkBridge(bridge, settings);
   if (wrong !== null) return wrong;
   if (pod === null) return differs(`the pod has no interface ${ifname}`);
   if (pod.kind != "veth") return differs(`the pod's ${ifname} is not a veth but ${kindOf(pod)}`);
@@ -57,11 +58,10 @@ function checkLinks(request: AttachmentRequest, settings: Settings, result: Succ
   return checkAddresses(pod, request, result);
 }
 
-function checkBridge(bridge: Link | null, entry: NetworkInterface, settings: Settings): Fault | null {
+/** Not its MAC: a bridge that others made takes the lowest MAC of its ports, and changes with them. */
+function checkBridge(bridge: Link | null, settings: Settings): Fault | null {
   if (bridge === null) return differs(`the node has no bridge ${settings.bridge}`);
   if (bridge.kind != "bridge") return differs(`${settings.bridge} is not a bridge but ${kindOf(bridge)}`);
-  const wrong = checkMac(bridge, entry);
-  if (wrong !== null) return wrong;
   if (bridge.promiscuous == settings.promiscuous) return null;
   const now = bridge.promiscuous ? "is" : "is not";
   return differs(`the bridge ${settings.bridge} ${now} promiscuous, but promiscMode is ${settings.promiscuous.toString()}`);
@@ -100,7 +100,7 @@ function checkAddresses(pod: Link, request: AttachmentRequest, result: Success):
   for (let i = 0; i < expected.length; i++) {
     const address = Cidr.parse(expected[i].address) as Cidr;
     // The kernel adds no route for a network of one address.
-    if (address.prefix < address.ip.bits && !leadsTo(routes.value, address.masked(), null))
+    if (address.prefix < address.ip.bits && !leadsTo(routes.value, address.masked(), null, null))
       return differs(`the pod has no route to ${address.masked().toString()}, the network of its address`);
   }
   for (let i = 0; i < result.routes.length; i++) {
@@ -109,7 +109,7 @@ function checkAddresses(pod: Link, request: AttachmentRequest, result: Success):
     if (dst === null) return differs(`the result has a route to ${route.dst}, which is not a network in CIDR notation`);
     // Like the reference plugin: a default route may have another gateway by now.
     const gw: string | null = dst.prefix == 0 ? (null as string | null) : route.gw;
-    if (!leadsTo(routes.value, dst.masked(), gw))
+    if (!leadsTo(routes.value, dst.masked(), gw, route.table))
       return differs(`the pod has no route to ${route.dst}${gw === null ? "" : ` via ${gw}`}`);
   }
   return null;
@@ -168,10 +168,12 @@ function hasAddress(link: Link, address: string): bool {
   return false;
 }
 
-function leadsTo<R>(routes: Array<R>, dst: Cidr, gw: string | null): bool {
+/** `table`: null: any, because a plugin such as vrf may have moved the route. */
+function leadsTo<R>(routes: Array<R>, dst: Cidr, gw: string | null, table: Some<u32> | null): bool {
   for (let i = 0; i < routes.length; i++) {
     const each = Cidr.parse(routes[i].dst);
     if (each === null || !each.sameNetwork(dst) || each.ip.family != dst.ip.family) continue;
+    if (!isInTable(table, routes[i].table)) continue;
     if (gw === null) return true;
     const via = routes[i].gw;
     if (via !== null && via == gw) return true;
@@ -180,5 +182,5 @@ function leadsTo<R>(routes: Array<R>, dst: Cidr, gw: string | null): bool {
 }
 
 function kindOf(link: Link): string {
-  return link.kind == "" ? "a device" : `a link of the kind ${link.kind}`;
+  return link.kind == "" ? "a device" : `a ${link.kind}`;
 }

@@ -1,7 +1,8 @@
 // Changes simulated links: their settings, their ports on a bridge, their addresses and neighbours.
 
+import { excludes } from "../../../host/capabilities/links/address-conflicts.ts";
 import type { LinksLink, LinksLinkName, LinksPortVlan } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
-import { cidrContains, formatCidr, readCidr } from "../../../src/net/ip.ts";
+import { formatCidr, readCidr } from "../../../src/net/ip.ts";
 import { defined, inHost, type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
 
 /** Answers the link that the operation named. */
@@ -63,7 +64,7 @@ export function changeLink(
       const { link: at, address, replace } = operation.val;
       const { link } = links.find(at);
       if (hasAddress(link, address)) return [at];
-      const conflicting = link.addresses.filter((each) => excludes(each.address, address));
+      const conflicting = link.addresses.filter((each) => isExcluded(each.address, address));
       if (conflicting[0] !== undefined && !replace) throw new Refusal(`${at.name} has ${conflicting[0].address}`);
       link.addresses = [...link.addresses.filter((each) => !conflicting.includes(each)), settled(canonical(address))];
       return [at];
@@ -106,14 +107,10 @@ export function settled(address: string): LinksLink["addresses"][number] {
   return { address, tentative: false, dadFailed: false };
 }
 
-/**
- * Whether an existing address excludes another one on its link: in IPv4 any address does, in IPv6 one with an overlapping
- * network.
- */
-function excludes(existing: string, added: string): boolean {
-  const [a, b] = [readCidr(existing), readCidr(added)];
-  if (a === undefined || b === undefined || a.address.family !== b.address.family) return false;
-  return a.address.family === 4 || cidrContains(a, b.address) || cidrContains(b, a.address);
+/** Whether an existing address excludes another one on its link. */
+function isExcluded(existing: string, added: string): boolean {
+  const [current, wanted] = [readCidr(existing), readCidr(added)];
+  return current !== undefined && wanted !== undefined && excludes(current, wanted);
 }
 
 function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {

@@ -1,6 +1,11 @@
 // Routes over simulated links, with the kernel's rules for equal routes (net/ipv4/fib_trie.c, net/ipv6/ip6_fib.c).
 
-import type { LinksInstalledRoute, LinksLinkName, Route } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  LinksInstalledRoute,
+  LinksLinkName,
+  LinksPlace,
+  Route,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { readCidr } from "../../../src/net/ip.ts";
 import { type KnownLink, type LinkTable, networkText } from "./link-table.ts";
 import { type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
@@ -22,7 +27,7 @@ export function changeRoute(links: VisibleLinks, operation: OperationOf<"add-rou
   if (known === undefined) return [];
   const refused = links.table.refusalOf(known, route, onLink);
   if (refused !== undefined) throw new Refusal(refused);
-  addRoute(links.table, over, known, { ...route, source });
+  addRoute(links.table, at?.place ?? place, over, known, { ...route, source });
   return at === undefined ? [] : [at];
 }
 
@@ -33,9 +38,13 @@ function linkTo(links: VisibleLinks, gateway: string): KnownLink | undefined {
   return known;
 }
 
-/** Adds a route. A route of the same destination, metric and table over any of `links` stays as it is. */
+/**
+ * Adds a route before those of the same destination, metric and table. On the node, such a route over any of `links` keeps the new one away; in the pod only
+ * an equal one does.
+ */
 function addRoute(
   table: LinkTable,
+  place: LinksPlace,
   links: readonly KnownLink[],
   known: KnownLink,
   route: Omit<LinksInstalledRoute, "link">,
@@ -43,22 +52,44 @@ function addRoute(
   const dst = networkText(route.dst);
   const priority = route.priority || (table.strict && isIPv6(dst) ? ipv6Metric : undefined);
   const added = { ...route, dst, priority, link: known.link.name };
-  const exists = links
+  const rivals = links
     .flatMap((each) => table.routesOver(each))
-    .some((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));
-  if (!exists) known.routes.push(added);
+    .filter((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));
+  const isKept = place === "host" ? rivals.length > 0 : rivals.some((each) => isEqual(each, added));
+  if (isKept) return;
+  const before = known.routes.findIndex((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));
+  // The kernel lists the next hops of IPv6 in their order.
+  if (before < 0 || isIPv6(dst)) known.routes.push(added);
+  else known.routes.splice(before, 0, added);
 }
 
-/** Removes the route of the lowest metric that has all members of `route`. */
+/** Whether the kernel takes two routes of one destination, metric and table for the same: of IPv6 it compares the next hops alone. */
+function isEqual(one: LinksInstalledRoute, other: LinksInstalledRoute): boolean {
+  const isSameHop = one.gw === other.gw && one.link === other.link;
+  if (isIPv6(one.dst)) return isSameHop;
+  return (
+    isSameHop &&
+    one.mtu === other.mtu &&
+    one.advmss === other.advmss &&
+    one.source === other.source &&
+    (one.scope ?? 0) === (other.scope ?? 0)
+  );
+}
+
+/** Removes the route of the lowest metric that has all members of `route`: an added one before that of an address, before which it stands. */
 function removeRoute(table: LinkTable, links: readonly KnownLink[], route: Route): void {
   const [first] = links
     .flatMap((known) => table.routesOver(known).map((each) => ({ known, route: each })))
     .filter(({ route: each }) => matches(each, route))
-    .toSorted((a, b) => metricOf(a.route) - metricOf(b.route));
+    .toSorted((a, b) => metricOf(a.route) - metricOf(b.route) || Number(isAdded(b)) - Number(isAdded(a)));
   if (first === undefined) return;
   const { known } = first;
   if (known.routes.includes(first.route)) known.routes = known.routes.filter((each) => each !== first.route);
   else known.removedNetworks = [...(known.removedNetworks ?? []), first.route.dst];
+}
+
+function isAdded({ known, route }: { readonly known: KnownLink; readonly route: LinksInstalledRoute }): boolean {
+  return known.routes.includes(route);
 }
 
 function matches(existing: Route, { dst, gw, priority, table, scope }: Route): boolean {

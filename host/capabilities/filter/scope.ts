@@ -3,7 +3,7 @@
 import { defaultAdminChain } from "../../../src/configuration/keys/grant-keys.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import type { FilterAcceptance, FilterCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { NetlinkShim } from "../firewall/kernel.ts";
+import { type NetlinkShim, unlessAbsent } from "../firewall/kernel.ts";
 import type { Owner } from "../firewall/owner.ts";
 import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { difference, probe, remove, replace, retain } from "./filter.ts";
@@ -30,10 +30,13 @@ export function filterFor(scope: FilterScope, shim: NetlinkShim): Filter {
     replace: (requested) => forAcceptance(scope, ["ADD"], requested, (owner, acceptance) => replace(shim, owner, acceptance)),
     difference: (requested) =>
       forAcceptance(scope, ["ADD", "CHECK"], requested, (owner, acceptance) => difference(shim, owner, acceptance)),
-    remove: () => onAttachment(scope, ["ADD", "DEL"], (owner) => remove(shim, owner, ownAddresses(scope))),
+    remove: () =>
+      onAttachment(scope, ["ADD", "DEL"], async (owner) =>
+        unlessAbsent(shim, await remove(shim, owner, ownAddresses(scope)), undefined),
+      ),
     retain: async (valid) => {
       const denied = retainDenial(scope);
-      return denied === undefined ? witOutcome(await retain(shim, scope, valid)) : refuse(denied);
+      return denied === undefined ? witOutcome(await unlessAbsent(shim, await retain(shim, scope, valid), 0)) : refuse(denied);
     },
     probe: async () => witOutcome(await probe(shim, tried)),
   };

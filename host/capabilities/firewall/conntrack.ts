@@ -18,6 +18,7 @@ const CONNTRACK = 1;
 const IPCTNL_MSG_CT_NEW = CONNTRACK << 8;
 const IPCTNL_MSG_CT_GET = (CONNTRACK << 8) | 1;
 const IPCTNL_MSG_CT_DELETE = (CONNTRACK << 8) | 2;
+const IPCTNL_MSG_CT_GET_STATS = (CONNTRACK << 8) | 5;
 const NLM_F_DUMP = 0x300;
 const AF = { 4: 2, 6: 10 } as const;
 const GENERIC_HEADER = 4;
@@ -143,6 +144,11 @@ function flowsWith(addresses: readonly IpAddress[]): readonly NetlinkRequest[] {
     ),
     ...families.map((family) => ({ type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body: Uint8Array.of(family, 0, 0, 0) })),
   ];
+}
+
+/** Requests the number of flows. A kernel without connection tracking refuses. */
+export function flowCountRequest(): NetlinkRequest {
+  return { type: IPCTNL_MSG_CT_GET_STATS, flags: 0, body: new Uint8Array(GENERIC_HEADER) };
 }
 
 /** Lists the flows whose first packet had the mapping's destination. */

@@ -3,10 +3,10 @@
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
-import { EAFNOSUPPORT, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
+import { EAFNOSUPPORT, EINVAL, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
-import { batch } from "./nf-tables.ts";
+import { batch, generationRequest } from "./nf-tables.ts";
 
 /** The effect of the shim that `firewall` needs. */
 export type NetlinkShim = NetlinkSender;
@@ -82,6 +82,28 @@ export async function commit(
   if (outcome.errno !== 0) return failed(unanswered("changing the rules", outcome));
   const acknowledged = answers[last + 1] !== undefined;
   return acknowledged ? ok([]) : failed(failure("changing the rules", "the kernel's answer is incomplete"));
+}
+
+/**
+ * The result of a removal. A kernel without a part of netfilter has nothing to remove there, so that a DEL and a GC succeed. `request`: asks for anything of
+ * that part. `none`: the result of such a kernel.
+ */
+export async function unlessAbsent<T>(
+  shim: NetlinkShim,
+  result: Result<T>,
+  none: T,
+  request: NetlinkRequest = generationRequest(),
+): Promise<Result<T>> {
+  return result.ok || (await hasPart(shim, request)) ? result : ok(none);
+}
+
+/** Whether the kernel has the part of netfilter that answers the request; also if the kernel could not be asked. */
+async function hasPart(shim: NetlinkShim, request: NetlinkRequest): Promise<boolean> {
+  const outcome = await shim.netlink({ path: "", protocol: "netfilter", request: encodeRequests([request]), deadlineMs });
+  if (outcome.errno !== 0) return outcome.errno !== EPROTONOSUPPORT;
+  const [answer] = decodeAnswers(outcome.reply, 1);
+  // nfnetlink's answer for a part without its module.
+  return answer === undefined || (answer.errno !== EINVAL && answer.errno !== EOPNOTSUPP);
 }
 
 /** The fault of a refusal. */

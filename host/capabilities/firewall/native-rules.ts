@@ -1,6 +1,6 @@
 // Removes the rules of the reference plugins for an attachment: of `bridge` and `ptp` for masquerading, of `portmap` for host ports. A DEL
 // after the migration of a node must remove them, as the reference plugin's DEL would. The rules are in nftables, made by iptables-nft; rules of
-// iptables-legacy stay.
+// iptables-legacy stay. native-nft-rules.ts removes those of the backend nftables.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { chainOfJump } from "./expressions.ts";

@@ -6,7 +6,8 @@ import type { FirewallCapability } from "../../sandbox/abi/generated/delegate-1.
 import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { check, probe, remove, replace } from "./firewall.ts";
 import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frames.ts";
-import type { NetlinkShim } from "./kernel.ts";
+import { type NetlinkShim, unlessAbsent } from "./kernel.ts";
+import { removeNativeNft } from "./native-nft-rules.ts";
 import { removeNative } from "./native-rules.ts";
 import type { Owner } from "./owner.ts";
 import {
@@ -51,16 +52,22 @@ export function firewallFor(scope: FirewallScope, shim: NetlinkShim): Firewall {
     },
     remove: () =>
       forAttachment(scope, ["add", "del"], undefined, async (owner) => {
-        const all = [remove(shim, owner), unguardFrames(shim, owner), removeNative(shim, owner, scope.grant)];
-        return (await Promise.all(all)).find((each) => !each.ok) ?? ok(undefined);
+        const all = [
+          remove(shim, owner),
+          unguardFrames(shim, owner),
+          removeNative(shim, owner, scope.grant),
+          removeNativeNft(shim, owner, scope.grant),
+        ];
+        return unlessAbsent(shim, (await Promise.all(all)).find((each) => !each.ok) ?? ok(undefined), undefined);
       }),
     retain: async (valid) => {
       const denied = retainDenial(scope);
       if (denied !== undefined) return refuse(denied);
       const retained = await retain(shim, scope, valid);
       const unguarded = await retainGuards(shim, scope, valid);
-      if (!retained.ok) return witOutcome(retained);
-      return witOutcome(unguarded.ok ? ok(new Set([...retained.value, ...unguarded.value]).size) : unguarded);
+      if (!retained.ok) return witOutcome(await unlessAbsent<number>(shim, retained, 0));
+      if (!unguarded.ok) return witOutcome(await unlessAbsent<number>(shim, unguarded, 0));
+      return witOutcome(ok(new Set([...retained.value, ...unguarded.value]).size));
     },
     probe: async () => witOutcome(await probe(shim)),
   };

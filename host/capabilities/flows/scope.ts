@@ -1,9 +1,9 @@
 // Binds the capability `flows` to one call: its verb and its attachment's addresses. The messages are those by which `firewall` forgets flows of its mappings.
 
 import type { FlowsCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import { forgetFlows } from "../firewall/conntrack.ts";
+import { flowCountRequest, forgetFlows } from "../firewall/conntrack.ts";
 import { addressBytes } from "../firewall/expressions.ts";
-import type { NetlinkShim } from "../firewall/kernel.ts";
+import { type NetlinkShim, unlessAbsent } from "../firewall/kernel.ts";
 import { protocolNumbers } from "../firewall/rules.ts";
 import { type Deferred, refuse, witOutcome } from "../outcome.ts";
 import { allowedAddresses, type FlowsCall } from "./requests.ts";
@@ -19,15 +19,14 @@ export function flowsFor(call: FlowsCall, shim: NetlinkShim): Flows {
       if (!addresses.ok) return refuse(addresses.fault);
       if (addresses.value.length === 0) return { ok: 0 };
       const own = new Set(addresses.value.map((address) => addressBytes(address).toHex()));
-      return witOutcome(
-        await forgetFlows(
-          shim,
-          addresses.value,
-          (protocol, end) =>
-            own.has(end.address.toHex()) &&
-            (ports.length === 0 || ports.some((each) => protocolNumbers[each.protocol] === protocol && each.number === end.port)),
-        ),
+      const forgotten = await forgetFlows(
+        shim,
+        addresses.value,
+        (protocol, end) =>
+          own.has(end.address.toHex()) &&
+          (ports.length === 0 || ports.some((each) => protocolNumbers[each.protocol] === protocol && each.number === end.port)),
       );
+      return witOutcome(await unlessAbsent(shim, forgotten, 0, flowCountRequest()));
     },
   };
 }

@@ -3,7 +3,7 @@
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { type Cidr, cidrContains, formatCidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
+import { type Cidr, formatCidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { addressAddition, addressRemoval, addressRestoration, type AddressState } from "../../system/netlink/address.ts";
 import { linkChange } from "../../system/netlink/link-change.ts";
 import { neighbourAddition, neighbourRemoval, neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
@@ -16,6 +16,7 @@ import type {
   LinksNeighbourChange,
   LinksRouteChange,
 } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { excludes } from "./address-conflicts.ts";
 import type { LinkTransaction } from "./link-transaction.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";
@@ -59,10 +60,8 @@ export async function ensureAddress(
   const wanted = cidrOf(address);
   const current = await transaction.addressesOf(link.value);
   if (!current.ok) return current;
-  const { effects } = transaction;
-  for (const each of current.value.filter(({ cidr }) => cidr.address.family === wanted.address.family)) {
-    if (formatCidr(each.cidr) === formatCidr(wanted)) return ok(undefined);
-    if (!conflicts(each.cidr, wanted)) continue;
+  if (current.value.some(({ cidr }) => formatCidr(cidr) === formatCidr(wanted))) return ok(undefined);
+  for (const each of current.value.filter(({ cidr }) => excludes(cidr, wanted))) {
     if (!replace) return failed(addressConflict(transaction, linkName, each.cidr, wanted));
     queueRemoval(transaction, link.value, each);
   }
@@ -70,16 +69,11 @@ export async function ensureAddress(
   const { state, index, isNew } = link.value;
   // A bridge whose MAC was never set takes the lowest MAC of its ports, and changes with them.
   if (state?.kind === "bridge" && !isNew && state.mac !== "")
-    effects.send(linkName.place, {
+    transaction.effects.send(linkName.place, {
       request: linkChange(index, { mac: state.mac }),
       action: `keeping the MAC address of ${linkName.name}`,
     });
   return ok(undefined);
-}
-
-/** Whether two addresses of one family conflict on a link: in IPv4 always, in IPv6 where one's network contains the other. */
-function conflicts(current: Cidr, wanted: Cidr): boolean {
-  return wanted.address.family === 4 || cidrContains(current, wanted.address) || cidrContains(wanted, current.address);
 }
 
 function addressConflict({ label }: LinkTransaction, { place, name }: LinksLinkName, current: Cidr, wanted: Cidr): Fault {
@@ -117,7 +111,10 @@ export async function deleteAddress(
   return ok(undefined);
 }
 
-/** Adds a route; an existing one stays unchanged. */
+/**
+ * Adds a route; an existing one stays unchanged. In the pod, a further route to the destination may be over another next hop or link. On the node the first
+ * holder keeps its route: no pod takes another one's traffic.
+ */
 export function addRoute(transaction: LinkTransaction, change: LinksRouteChange): Result<void> {
   const route = routeOf(transaction, change);
   if (!route.ok) return route;
@@ -125,7 +122,8 @@ export function addRoute(transaction: LinkTransaction, change: LinksRouteChange)
   const action = `adding ${text}`;
   const shared = place === "host" ? link?.name : undefined;
   const undo: readonly Undo[] = link?.isNew === true ? [] : [{ place, request: routeRemoval(spec), action, shared }];
-  transaction.effects.send(place, { request: routeAddition(spec), action, ignoredErrnos: [EEXIST], undo: () => undo });
+  const request = routeAddition(spec, place === "pod" ? "beside" : "excludes");
+  transaction.effects.send(place, { request, action, ignoredErrnos: [EEXIST], undo: () => undo });
   return ok(undefined);
 }
 

@@ -120,29 +120,19 @@ function removalOfBridge({ namespaces }: LinkTransaction, name: string, index: n
 /** Makes the gateway of a bridge's VLAN: a veth on the node, whose other end is the bridge's port and in the VLAN, untagged. */
 export async function ensureVlanGateway(transaction: LinkTransaction, gateway: LinksVlanGateway): Promise<Result<void>> {
   const name = gatewayName(gateway);
-  const { id, mtu, keepDefaultVlan } = gateway;
+  const { mtu } = gateway;
   const bridge = transaction.link({ place: "host", name: gateway.bridge });
   if (!bridge.ok) return bridge;
   const existing = transaction.links.find("host", name);
-  if (existing !== undefined) return setUp(transaction, existing);
+  if (existing !== undefined) return useGateway(transaction, existing, gateway, bridge.value);
   const [portMac, mac] = [randomMac(), randomMac()];
   const port = { name: randomVethName(), mac: portMac, mtu, master: bridge.value.index };
   const request = newVeth({ near: port, far: { name, mac, mtu }, farIn: "same namespace" });
   const made = await transaction.make("host", port.name, request, { mac: portMac, shared: name, existing: "allowed" });
   if (!made.ok) return made;
-  if (made.value === undefined) return adoptGateway(transaction, name);
+  if (made.value === undefined) return adoptGateway(transaction, gateway, bridge.value);
   const { index: portIndex = 0, link: index = 0 } = made.value;
-  const pvid = bridge.value.state?.defaultPvid ?? 1;
-  const gatewayVlan = { first: id, last: id, pvid: true, untagged: true };
-  const defaultVlan = { first: pvid, last: pvid, pvid: false, untagged: false };
-  if (!keepDefaultVlan && pvid !== 0 && pvid !== id) {
-    const action = `removing VLAN ${pvid} from the port of ${name}`;
-    transaction.effects.send("host", { request: vlanRemoval(portIndex, defaultVlan, false), action, ignoredErrnos: [ENOENT] });
-  }
-  transaction.effects.send("host", {
-    request: vlanAddition(portIndex, gatewayVlan, false),
-    action: `adding VLAN ${id} to the port of ${name}`,
-  });
+  putIntoVlan(transaction, portIndex, gateway, bridge.value);
   transaction.effects.send("host", { request: linkChange(index, { up: true }), action: `setting ${name} up` });
   const read = await transaction.ask("host", linkRequest(index), `reading ${linkText("host", name)}`);
   if (!read.ok) return read;
@@ -153,8 +143,37 @@ export async function ensureVlanGateway(transaction: LinkTransaction, gateway: L
   return ok(undefined);
 }
 
+/** Puts a gateway's port into its VLAN, and takes the port out of the bridge's default VLAN unless that is kept. */
+function putIntoVlan({ effects }: LinkTransaction, port: number, gateway: LinksVlanGateway, { state }: KnownLink): void {
+  const { id, keepDefaultVlan } = gateway;
+  const name = gatewayName(gateway);
+  const pvid = state?.defaultPvid ?? 1;
+  const gatewayVlan = { first: id, last: id, pvid: true, untagged: true };
+  const defaultVlan = { first: pvid, last: pvid, pvid: false, untagged: false };
+  if (!keepDefaultVlan && pvid !== 0 && pvid !== id) {
+    const action = `removing VLAN ${pvid} from the port of ${name}`;
+    effects.send("host", { request: vlanRemoval(port, defaultVlan, false), action, ignoredErrnos: [ENOENT] });
+  }
+  effects.send("host", { request: vlanAddition(port, gatewayVlan, false), action: `adding VLAN ${id} to the port of ${name}` });
+}
+
+/** Uses an existing gateway. One that is down belongs to a call that was killed before its last change, or that still runs: the changes are made again. */
+function useGateway(
+  transaction: LinkTransaction,
+  existing: KnownLink,
+  gateway: LinksVlanGateway,
+  bridge: KnownLink,
+): Result<void> | Promise<Result<void>> {
+  const { state } = existing;
+  if (state?.up !== false) return ok(undefined);
+  if (state.link !== undefined && state.linkNamespace === undefined) putIntoVlan(transaction, state.link, gateway, bridge);
+  refuseRouterAdvertisements(transaction, existing);
+  return setUp(transaction, existing);
+}
+
 /** Uses a gateway that another apply or process has made since the links were read. */
-async function adoptGateway(transaction: LinkTransaction, name: string): Promise<Result<void>> {
+async function adoptGateway(transaction: LinkTransaction, gateway: LinksVlanGateway, bridge: KnownLink): Promise<Result<void>> {
+  const name = gatewayName(gateway);
   const read = await transaction.ask("host", linkRequest(name), `reading ${linkText("host", name)}`);
   if (!read.ok) return read;
   const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
@@ -167,5 +186,5 @@ async function adoptGateway(transaction: LinkTransaction, name: string): Promise
     );
   const known = { place: "host", name, index: state.index, state, isNew: false } as const;
   transaction.links.learn(known);
-  return setUp(transaction, known);
+  return useGateway(transaction, known, gateway, bridge);
 }

@@ -3,19 +3,12 @@
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { ShapingTraffic } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
-import {
-  classesRequest,
-  filtersRequest,
-  INGRESS_HANDLE,
-  type Listed,
-  qdiscsRequest,
-  ROOT,
-} from "../../system/netlink/traffic-control.ts";
+import { classesRequest, filtersRequest, INGRESS_HANDLE, type Listed, ROOT } from "../../system/netlink/traffic-control.ts";
 import { ROOT_HANDLE } from "../../system/netlink/token-bucket.ts";
 import { redirectionIn } from "../../system/netlink/u32-filter.ts";
 import type { Owner } from "../firewall/owner.ts";
 import { readDevices } from "./devices.ts";
-import { listTraffic, type ShapingShim } from "./kernel.ts";
+import { listQdiscs, listTraffic, type ShapingShim } from "./kernel.ts";
 import type { Shape } from "./requests.ts";
 import { boundDifference, type BoundLink, isShapes, type LinkTraffic } from "./shape.ts";
 
@@ -26,7 +19,7 @@ export async function difference(
   link: LinkState,
   shape: Shape,
 ): Promise<Result<string | undefined>> {
-  const [devices, qdiscs] = [await readDevices(shim, owner), await allQdiscs(shim)];
+  const [devices, qdiscs] = [await readDevices(shim, owner), await listQdiscs(shim)];
   if (!devices.ok) return devices;
   if (!qdiscs.ok) return qdiscs;
   const [device] = devices.value.own;
@@ -76,13 +69,9 @@ async function trafficOf(
 
 /** The counters of both directions. Fault: NETLINK_FAILED. */
 export async function traffic(shim: ShapingShim, owner: Owner, link: LinkState | undefined): Promise<Result<ShapingTraffic>> {
-  const [devices, qdiscs] = [await readDevices(shim, owner), await allQdiscs(shim)];
+  const [devices, qdiscs] = [await readDevices(shim, owner), await listQdiscs(shim)];
   if (!devices.ok) return devices;
   if (!qdiscs.ok) return qdiscs;
   const countersAt = (index: number | undefined) => qdiscs.value.find((each) => each.link === index && isShapes(each))?.counters;
   return ok({ ingress: countersAt(link?.index), egress: countersAt(devices.value.own[0]?.index) });
-}
-
-function allQdiscs(shim: ShapingShim): Promise<Result<readonly Listed[]>> {
-  return listTraffic(shim, { request: qdiscsRequest, action: "listing the qdiscs" });
 }

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { EINTR, ENOENT, EOPNOTSUPP } from "../../system/errno.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
-import { type Listed, listedIn } from "../../system/netlink/traffic-control.ts";
+import { type Listed, listedIn, qdiscsRequest } from "../../system/netlink/traffic-control.ts";
 import { systemError } from "../../system/system-error.ts";
 
 /** The effect of the shim that `shaping` needs. */
@@ -59,6 +59,16 @@ export async function list(shim: ShapingShim, message: Message): Promise<Result<
 export async function listTraffic(shim: ShapingShim, message: Message): Promise<Result<readonly Listed[]>> {
   const messages = await list(shim, message);
   return messages.ok ? ok(messages.value.flatMap((each) => listedIn(each) ?? [])) : messages;
+}
+
+/** All qdiscs of the node; none on a kernel without traffic control, so that a DEL succeeds there. */
+export async function listQdiscs(shim: ShapingShim): Promise<Result<readonly Listed[]>> {
+  const message: Message = { request: qdiscsRequest, action: "listing the qdiscs" };
+  const listed = await listTraffic(shim, message);
+  if (listed.ok) return listed;
+  const { errno, reply } = await shim.netlink({ path: "", request: encodeRequests([qdiscsRequest]), deadlineMs });
+  const isAbsent = errno === 0 && decodeAnswers(reply, 1)[0]?.errno === EOPNOTSUPP;
+  return isAbsent ? ok([]) : listed;
 }
 
 function refusalText({ errno, errorText }: NetlinkAnswer): string {

@@ -5,19 +5,11 @@ import type { ShapingDevice } from "../../sandbox/abi/generated/delegate-1.1.0.t
 import { type Ifb, descriptionChange, ifbIn, newIfb } from "../../system/netlink/ifb.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
-import {
-  filtersRequest,
-  INGRESS,
-  INGRESS_HANDLE,
-  newIngress,
-  qdiscRemoval,
-  qdiscsRequest,
-  ROOT,
-} from "../../system/netlink/traffic-control.ts";
+import { filtersRequest, INGRESS, INGRESS_HANDLE, newIngress, qdiscRemoval, ROOT } from "../../system/netlink/traffic-control.ts";
 import { newRedirection, redirectionIn } from "../../system/netlink/u32-filter.ts";
 import type { Owner } from "../firewall/owner.ts";
 import { deviceRemoval, type Devices, descriptionOf, readDevices } from "./devices.ts";
-import { failure, listTraffic, type Message, send, type ShapingShim } from "./kernel.ts";
+import { failure, listQdiscs, listTraffic, type Message, send, type ShapingShim } from "./kernel.ts";
 import type { Shape } from "./requests.ts";
 import { boundMessages, isShapes } from "./shape.ts";
 
@@ -93,7 +85,7 @@ async function removalMessages(
 ): Promise<Result<readonly Message[]>> {
   const removals = own.map(deviceRemoval);
   if (link === undefined) return ok(removals);
-  const qdiscs = await listTraffic(shim, { request: qdiscsRequest, action: "listing the qdiscs" });
+  const qdiscs = await listQdiscs(shim);
   if (!qdiscs.ok) return qdiscs;
   const present = qdiscs.value.filter((each) => each.link === link.index);
   const root: readonly Message[] = present.some(isShapes)

@@ -46,8 +46,11 @@ const RTA_VIA = 18;
 const RTAX_MTU = 2;
 const RTAX_ADVMSS = 8;
 
-/** Adds a route. An existing one with the same destination, metric and table stays unchanged (EEXIST). */
-export function routeAddition(route: RouteSpec): NetlinkRequest {
+/**
+ * Adds a route; an equal one stays unchanged (EEXIST). `others`: what a route to another next hop with the same destination, metric and table does. It
+ * `excludes` the new one (EEXIST), or stays `beside` it: an IPv4 route then stands before it, IPv6 routes share the traffic, as for the reference plugins.
+ */
+export function routeAddition(route: RouteSpec, others: "excludes" | "beside"): NetlinkRequest {
   const metrics = [
     ...(route.mtu === undefined ? [] : [u32Attribute(RTAX_MTU, route.mtu)]),
     ...(route.advmss === undefined ? [] : [u32Attribute(RTAX_ADVMSS, route.advmss)]),
@@ -58,7 +61,8 @@ export function routeAddition(route: RouteSpec): NetlinkRequest {
     ...(route.source === undefined ? [] : [attribute(RTA_PREFSRC, addressBytes(route.source))]),
     ...(metrics.length === 0 ? [] : [nested(RTA_METRICS, metrics)]),
   ];
-  return { type: RTM_NEWROUTE, flags: NLM_F_CREATE | NLM_F_EXCL, body: concat(body) };
+  const flags = others === "excludes" ? NLM_F_CREATE | NLM_F_EXCL : NLM_F_CREATE;
+  return { type: RTM_NEWROUTE, flags, body: concat(body) };
 }
 
 /** Removes the first route that matches all given members; the kernel echoes it. */

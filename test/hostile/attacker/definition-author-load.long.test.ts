@@ -138,8 +138,8 @@ describe.skipIf(missing("load by authors of definitions", privateNamespaces))("a
     const sandboxes = (): readonly number[] => sandboxProcesses("guest-process.cjs", daemon.pid);
     /** Kills sandbox processes that have not ended by themselves. */
     const kill = (pids: readonly number[]): void => {
-      const running = sandboxes();
-      for (const pid of pids) if (running.includes(pid)) process.kill(pid, "SIGKILL");
+      const present = sandboxes();
+      for (const pid of pids) if (present.includes(pid)) process.kill(pid, "SIGKILL");
     };
 
     test("does not delay the components of another namespace by more than the calls that compute already", async () => {
