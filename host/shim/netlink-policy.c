@@ -136,9 +136,42 @@ bool moves_are_allowed(uint32_t protocol, struct bytes messages, bool leaving) {
     return true;
 }
 
+/* Whether the message sets virtual functions of a link; `name` and `index` as in is_move(). */
+static bool sets_functions(const struct nlmsghdr *header, struct bytes link, char name[IFNAMSIZ], int *index) {
+    bool sets = false;
+    unsigned type;
+    struct bytes rest, value;
+    if ((header->nlmsg_type != RTM_NEWLINK && header->nlmsg_type != RTM_SETLINK) || link.size < sizeof(struct ifinfomsg)) return false;
+    memcpy(index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof *index);
+    memset(name, 0, IFNAMSIZ);
+    for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
+        if (type == IFLA_VFINFO_LIST) sets = true;
+        if (type == IFLA_IFNAME) memcpy(name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);
+    }
+    return sets;
+}
+
+static bool functions_are_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
+    struct nlmsghdr header;
+    struct bytes content;
+    char name[IFNAMSIZ];
+    int index = 0;
+    if (!policy_bounds(POLICY_FUNCTIONS) || protocol != NETLINK_ROUTE) return true;
+    while (next_message(&messages, &header, &content)) {
+        if (!sets_functions(&header, content, name, &index)) continue;
+        static const char what[] = "virtual functions of a link that is not the node's";
+        if (!on_node) return report_refusal(what, sizeof what - 1);
+        /* Without an index the kernel finds the link by the message's name. */
+        if (index > 0 && !name_of(index, name)) name[0] = 0;
+        if (!policy_allows(POLICY_FUNCTIONS, name, strlen(name))) return false;
+    }
+    return true;
+}
+
 bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
     struct nlmsghdr header;
     struct bytes content;
+    if (!functions_are_allowed(protocol, messages, on_node)) return false;
     if (!policy_bounds(POLICY_NODE_NETLINK)) return true;
     while (next_message(&messages, &header, &content)) {
         if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;

@@ -22,6 +22,8 @@ export interface MachineRun {
    * machine. Otherwise two processors and the time of day.
    */
   readonly countsInstructions?: boolean;
+  /** True: the machine has an adapter `igb`, whose driver makes virtual functions. */
+  readonly hasVirtualFunctions?: boolean;
   /** Called with the machine's console output. */
   readonly show: (text: string) => void;
 }
@@ -29,7 +31,7 @@ export interface MachineRun {
 /** Runs the command. Returns its exit status, or the reason why it has none. */
 export async function runInMachine(
   kernel: VmKernel,
-  { command, modules, memoryMiB, countsInstructions = false, show }: MachineRun,
+  { command, modules, memoryMiB, countsInstructions = false, hasVirtualFunctions = false, show }: MachineRun,
 ): Promise<number | string> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vm-"));
   try {
@@ -49,11 +51,16 @@ export async function runInMachine(
     // Idle time is real time, because the machine also idles while it waits for a file.
     const processors = countsInstructions ? "-accel tcg,thread=single -icount shift=0 -smp 1" : "-accel tcg,thread=multi -smp 2";
     const line = `${processors} -cpu max -m ${memoryMiB} -nographic -nic none -no-reboot`;
+    const adapter = hasVirtualFunctions
+      ? "-M q35 -netdev user,id=n0,restrict=on -device pcie-root-port,id=rp0,slot=1,chassis=1 -device igb,netdev=n0,bus=rp0".split(
+          " ",
+        )
+      : [];
     const share = "local,path=/,mount_tag=root,security_model=passthrough,readonly=on,multidevs=remap";
     const append = `console=ttyS0 quiet panic=-1 plexus_run=${join(directory, "command.sh")}`;
     const machine = spawn(
       emulator,
-      [...line.split(" "), "-virtfs", share, "-kernel", kernel.image, "-initrd", initrd, "-append", append],
+      [...line.split(" "), ...adapter, "-virtfs", share, "-kernel", kernel.image, "-initrd", initrd, "-append", append],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     let tail = "";

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { getArm64 } from "./arm64-files.ts";
 import { recordOutcomes } from "../peers/record.ts";
-import { vmKernel, vmTools } from "./kernel.ts";
+import { virtualFunctions, vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
 // libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it.
@@ -28,7 +28,8 @@ if (process.argv[2] === "--arm64") {
   });
   process.exit(ended.status ?? 1);
 }
-const why = vmTools();
+const hasVirtualFunctions = process.argv.some((word) => word.includes("virtual-function"));
+const why = vmTools() ?? (hasVirtualFunctions ? virtualFunctions() : undefined);
 const kernel = why ?? vmKernel();
 if (typeof kernel === "string") {
   process.stderr.write(`plexus: no virtual machine: ${kernel}\n`);
@@ -44,12 +45,15 @@ const project = isCluster ? "cluster" : isIn("test/peers/") || words.some((word)
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const command = [
   'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
+  // The kernel makes the links of virtual functions a moment later.
+  "for file in /sys/class/net/*/device/sriov_numvfs; do [ ! -e $file ] || { echo 2 >$file; sleep 10; }; done",
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
 ].join("\n");
 let shown = "";
 const status = await runInMachine(kernel, {
   command,
-  modules,
+  modules: hasVirtualFunctions ? [...modules, "igb", "igbvf"] : modules,
+  hasVirtualFunctions,
   memoryMiB: 4096,
   countsInstructions: isCluster,
   show(text) {
