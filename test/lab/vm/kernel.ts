@@ -16,16 +16,7 @@ export interface VmKernel {
   readonly busybox: string;
 }
 
-/** `PLEXUS_VM_EMULATOR` names another program, such as a newer release. */
-export const emulator = process.env["PLEXUS_VM_EMULATOR"] ?? "qemu-system-x86_64";
-
-/** Requires QEMU 8.0 or newer, which emulates an adapter with virtual functions. */
-export const virtualFunctions: Requirement = () => {
-  const { stdout } = spawnSync(emulator, ["-device", "igb,help"], { encoding: "utf8" });
-  return stdout.startsWith("igb options")
-    ? undefined
-    : `${emulator} has no device igb: QEMU 8.0 or newer is needed (Debian 12: bookworm-backports)`;
-};
+export const emulator = "qemu-system-x86_64";
 
 /** Requires an emulator; KVM is not needed. */
 export const vmTools: Requirement = () => {

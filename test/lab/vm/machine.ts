@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { adapter, type Emulator } from "./adapter-emulator.ts";
 import { emulator, modulesFor, type VmKernel } from "./kernel.ts";
 
 /** Kernel modules to mount the files; the command loads further modules. */
@@ -22,8 +23,8 @@ export interface MachineRun {
    * machine. Otherwise two processors and the time of day.
    */
   readonly countsInstructions?: boolean;
-  /** True: the machine has an adapter `igb`, whose driver makes virtual functions. */
-  readonly hasVirtualFunctions?: boolean;
+  /** An emulator whose machine has an adapter with virtual functions. Absent: the machine has no adapter. */
+  readonly adapterEmulator?: Emulator;
   /** Called with the machine's console output. */
   readonly show: (text: string) => void;
 }
@@ -31,7 +32,7 @@ export interface MachineRun {
 /** Runs the command. Returns its exit status, or the reason why it has none. */
 export async function runInMachine(
   kernel: VmKernel,
-  { command, modules, memoryMiB, countsInstructions = false, hasVirtualFunctions = false, show }: MachineRun,
+  { command, modules, memoryMiB, countsInstructions = false, adapterEmulator, show }: MachineRun,
 ): Promise<number | string> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vm-"));
   try {
@@ -51,17 +52,14 @@ export async function runInMachine(
     // Idle time is real time, because the machine also idles while it waits for a file.
     const processors = countsInstructions ? "-accel tcg,thread=single -icount shift=0 -smp 1" : "-accel tcg,thread=multi -smp 2";
     const line = `${processors} -cpu max -m ${memoryMiB} -nographic -nic none -no-reboot`;
-    const adapter = hasVirtualFunctions
-      ? "-M q35 -netdev user,id=n0,restrict=on -device pcie-root-port,id=rp0,slot=1,chassis=1 -device igb,netdev=n0,bus=rp0".split(
-          " ",
-        )
-      : [];
     const share = "local,path=/,mount_tag=root,security_model=passthrough,readonly=on,multidevs=remap";
     const append = `console=ttyS0 quiet panic=-1 plexus_run=${join(directory, "command.sh")}`;
+    const { program, env } = adapterEmulator ?? { program: emulator, env: {} };
+    const devices = adapterEmulator === undefined ? [] : adapter;
     const machine = spawn(
-      emulator,
-      [...line.split(" "), ...adapter, "-virtfs", share, "-kernel", kernel.image, "-initrd", initrd, "-append", append],
-      { stdio: ["ignore", "pipe", "inherit"] },
+      program,
+      [...line.split(" "), ...devices, "-virtfs", share, "-kernel", kernel.image, "-initrd", initrd, "-append", append],
+      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } },
     );
     let tail = "";
     let status: number | undefined;

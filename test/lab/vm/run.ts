@@ -5,7 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { getArm64 } from "./arm64-files.ts";
 import { recordOutcomes } from "../peers/record.ts";
-import { virtualFunctions, vmKernel, vmTools } from "./kernel.ts";
+import { adapterEmulator } from "./adapter-emulator.ts";
+import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
 // libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it.
@@ -28,8 +29,7 @@ if (process.argv[2] === "--arm64") {
   });
   process.exit(ended.status ?? 1);
 }
-const hasVirtualFunctions = process.argv.some((word) => word.includes("virtual-function"));
-const why = vmTools() ?? (hasVirtualFunctions ? virtualFunctions() : undefined);
+const why = vmTools();
 const kernel = why ?? vmKernel();
 if (typeof kernel === "string") {
   process.stderr.write(`plexus: no virtual machine: ${kernel}\n`);
@@ -49,11 +49,17 @@ const command = [
   "for file in /sys/class/net/*/device/sriov_numvfs; do [ ! -e $file ] || { echo 2 >$file; sleep 10; }; done",
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
 ].join("\n");
+// A test of virtual functions has the word in its file's name.
+const withFunctions = words.some((word) => word.includes("virtual-function")) ? adapterEmulator() : undefined;
+if (typeof withFunctions === "string") {
+  process.stderr.write(`plexus: no virtual functions: ${withFunctions}\n`);
+  process.exit(3);
+}
 let shown = "";
 const status = await runInMachine(kernel, {
   command,
-  modules: hasVirtualFunctions ? [...modules, "igb", "igbvf"] : modules,
-  hasVirtualFunctions,
+  modules: withFunctions === undefined ? modules : [...modules, "igb", "igbvf"],
+  ...(withFunctions === undefined ? {} : { adapterEmulator: withFunctions }),
   memoryMiB: 4096,
   countsInstructions: isCluster,
   show(text) {

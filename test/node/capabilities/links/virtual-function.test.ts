@@ -1,71 +1,218 @@
-// A real virtual function (SR-IOV) that moves into a pod and back, by its PCI address. `npm run vm -- test/node/capabilities/links/virtual-function.test.ts`
-// runs it with an emulated adapter (igb), which QEMU has since 8.0.
+// Real virtual functions (SR-IOV) that are set, move into a pod and come back. `npm run vm -- test/node/capabilities/links/virtual-function.test.ts` runs
+// it with an emulated adapter (igb).
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deviceFiles } from "../../../../host/capabilities/links/devices/device-store.ts";
+import { type DeviceStore, deviceFiles } from "../../../../host/capabilities/links/devices/device-store.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
-import type { LinksOperation } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksOperation, LinksVfSettings } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../../lab/namespaces.ts";
 import { missing, type Requirement } from "../../../lab/requires.ts";
 
 const driver = "/sys/bus/pci/drivers/igbvf";
 const devices = "/sys/bus/pci/devices";
+/** The kernel returns hardware of a vanished namespace to this one. */
+const firstNamespace = "/proc/1/ns/net";
 
 /** The PCI addresses of the machine's virtual functions. */
 const functions = (): readonly string[] =>
   existsSync(driver) ? readdirSync(driver).filter((name) => existsSync(join(devices, name, "physfn"))) : [];
+const inFirst = (...command: readonly string[]): string =>
+  execFileSync("nsenter", [`--net=${firstNamespace}`, "--", ...command], { encoding: "utf8" });
 /** The name of a device's link in the machine's first network namespace. */
-const linkOf = (pci: string): string => readdirSync(join(devices, pci, "net"))[0] ?? "";
+const linkOf = (pci: string): string =>
+  (
+    JSON.parse(inFirst("ip", "-d", "-j", "link", "show")) as readonly { readonly ifname: string; readonly parentdev?: string }[]
+  ).find(({ parentdev }) => parentdev === pci)?.ifname ?? "";
 const virtualFunction: Requirement = () => (functions().length > 0 ? undefined : "the machine has no virtual function of igb");
 
 describe.skipIf(missing("virtual functions", missingPrivateNamespaces, virtualFunction))("a virtual function", () => {
   let links: LinkTests;
   let pod: PodNamespace;
   let directory: string;
+  let store: DeviceStore;
+  let physical: string;
+  let link: string;
+  let mac: string | undefined;
+  const [pci = ""] = functions();
+  const physicalPci = existsSync(join(devices, pci, "physfn")) ? basename(readlinkSync(join(devices, pci, "physfn"))) : "";
+
+  const toNode = (name: string): void => void inFirst("ip", "link", "set", name, "netns", links.node.name);
   beforeEach(async () => {
     links = await openLinkTests();
     pod = createPodNamespace("vf");
     directory = mkdtempSync(join(tmpdir(), "plexus-devices-"));
+    store = deviceFiles(directory);
+    await expect.poll(() => linkOf(pci) !== "" && linkOf(physicalPci) !== "", { timeout: 60_000 }).toBe(true);
+    [link, physical] = [linkOf(pci), linkOf(physicalPci)];
+    toNode(link);
+    toNode(physical);
+    links.ip(`link set ${physical} up`);
+    mac = links.node.links().find(({ name }) => name === link)?.mac;
+    // A rate needs a carrier.
+    await expect.poll(() => links.ip(`link show ${physical}`), { timeout: 60_000 }).toContain("LOWER_UP");
   });
-  // The kernel returns both functions to the machine's first namespace with the end of the node's.
   afterEach(async () => {
     pod.dispose();
     await links.dispose();
     rmSync(directory, { recursive: true });
   });
 
-  test("is found with its physical function, moves into the pod by its PCI address, and comes back", async () => {
-    const [pci = ""] = functions();
-    const [link, physical] = [linkOf(pci), linkOf(basename(readlinkSync(join(devices, pci, "physfn"))))];
-    for (const name of [link, physical])
-      execFileSync("nsenter", ["--net=/proc/1/ns/net", "--", "ip", "link", "set", name, "netns", links.node.name]);
-    const mac = links.node.links().find(({ name }) => name === link)?.mac;
-    const { capability } = links.capability({
-      pod,
-      grant: { devices: [`pci:${pci}`] },
+  interface Terms {
+    readonly containerId?: string;
+    readonly verb?: "ADD" | "DEL" | "GC";
+    readonly netns?: string;
+    readonly grant?: LinkGrant;
+    readonly in?: PodNamespace;
+  }
+  const wide: LinkGrant = { devices: [`pci:${pci}`], vfVlans: ["0", "7-8"], vfTrust: true };
+  function call({ containerId = "c1", verb = "ADD", netns, grant = wide, in: where = pod }: Terms = {}) {
+    return links.capability({
+      ...(netns === undefined ? { pod: where } : { netns }),
+      grant,
+      verb,
       ifname: "net1",
-      devices: { network: "net", containerId: "c1", store: deviceFiles(directory) },
-    });
+      attachment: verb !== "GC",
+      devices: { network: "net", containerId, store },
+    }).capability;
+  }
+
+  const set = (settings: Partial<LinksVfSettings>): LinksOperation => ({
+    tag: "set-vf",
+    val: { pciAddress: pci, vlanServiceTag: false, ...settings },
+  });
+  const take: LinksOperation = { tag: "take-device", val: { device: { deviceId: pci }, name: "net1", keepAddresses: false } };
+  const inPod = { place: "pod", name: "net1" } as const;
+  const up: LinksOperation = { tag: "change-link", val: { link: inPod, up: true, alternativeNames: [] } };
+  const podMac = "02:00:00:00:07:01";
+  const withMac: LinksOperation = { tag: "change-link", val: { link: inPod, mac: podMac, alternativeNames: [] } };
+  const giveBack: LinksOperation = { tag: "give-back", val: "net1" };
+  const all: Partial<LinksVfSettings> = { mac: podMac, vlan: 7, vlanQos: 3, maxRate: 100, spoofCheck: false, trust: true };
+  const untouched = { address: "00:00:00:00:00:00", spoofchk: true, trust: false };
+
+  /** The function's settings by ip(8). */
+  function settings(): Record<string, unknown> {
+    const [shown] = JSON.parse(links.ip(`-d -j link show dev ${physical}`)) as readonly {
+      readonly vfinfo_list: readonly Record<string, unknown>[];
+    }[];
+    return shown?.vfinfo_list.find(({ vf }) => vf === 0) ?? {};
+  }
+  const vlanOf = (shown: Record<string, unknown>): unknown =>
+    JSON.stringify(shown["vlan_list"] ?? []).match(/"vlan":(\d+)/u)?.[1];
+
+  test("is found with its physical function, moves into the pod by its PCI address, and comes back", async () => {
     const facts = { driver: "igbvf", pciAddress: pci, physicalFunction: physical };
-    expect(links.valueOf(await capability.findDevice({ deviceId: pci }))).toMatchObject({ link, mac, facts });
-    const taking: LinksOperation[] = [
-      { tag: "take-device", val: { device: { deviceId: pci }, name: "net1", keepAddresses: false } },
-      { tag: "change-link", val: { link: { place: "pod", name: "net1" }, up: true, alternativeNames: [] } },
-    ];
-    const taken = links.valueOf(await capability.apply(taking));
+    expect(links.valueOf(await call().findDevice({ deviceId: pci }))).toMatchObject({ link, mac, facts });
+    const taken = links.valueOf(await call().apply([take, up]));
     expect(taken).toMatchObject([{ place: "pod", name: "net1", mac, up: true, device: { driver: "igbvf", pciAddress: pci } }]);
     expect([pod.links().map(({ name }) => name), links.node.links().some(({ name }) => name === link)]).toEqual([
       ["net1"],
       false,
     ]);
-    const setting: LinksOperation = { tag: "set-vf", val: { pciAddress: pci, vlan: 7, vlanServiceTag: false } };
-    expect(await capability.apply([setting])).toMatchObject({ err: { msg: expect.stringContaining("set-vf") } });
-    expect(links.valueOf(await capability.apply([{ tag: "give-back", val: "net1" }]))).toEqual([]);
+    expect(links.valueOf(await call({ verb: "DEL" }).apply([giveBack]))).toEqual([]);
     expect(pod.links()).toEqual([]);
     expect(links.node.links().find(({ name }) => name === link)).toMatchObject({ mac, up: false });
+  });
+
+  test("gets MAC, VLAN, rate, spoof check and trust, and loses them with the attachment", async () => {
+    expect(settings()).toMatchObject(untouched);
+    const taken = links.valueOf(await call().apply([set(all), take, withMac, up]));
+    expect(taken).toMatchObject([{ mac: podMac, up: true }]);
+    expect(settings()).toMatchObject({ address: podMac, spoofchk: false, trust: true, rate: { max_tx: 100 } });
+    expect(vlanOf(settings())).toBe("7");
+    expect(readdirSync(directory).length).toBe(2);
+    links.valueOf(await call({ verb: "DEL" }).apply([giveBack]));
+    expect(settings()).toMatchObject({ ...untouched, rate: { max_tx: 0 } });
+    expect(vlanOf(settings())).toBeUndefined();
+    expect(links.node.links().find(({ name }) => name === link)).toMatchObject({ mac, up: false });
+    expect(readdirSync(directory)).toEqual([]);
+    links.valueOf(await call({ verb: "DEL" }).apply([giveBack]));
+  });
+
+  test("a setting that the driver lacks, and a later failure, undo all settings and the move", async () => {
+    const refused = await call().apply([set({ ...all, linkState: "enable" }), take]);
+    expect(refused).toMatchObject({
+      err: { msg: expect.stringMatching(/operation 0 \(set-vf\): setting the link state enable/u) },
+    });
+    const address: LinksOperation = { tag: "add-address", val: { link: inPod, address: "10.9.0.6/24", noDad: false } };
+    const later = await call().apply([set(all), take, withMac, up, address, address]);
+    expect(later).toMatchObject({ err: { msg: expect.stringContaining("operation 5 (add-address)") } });
+    for (const outcome of [refused, later])
+      expect(outcome).not.toMatchObject({ err: { details: expect.stringContaining("not undone") } });
+    expect(settings()).toMatchObject({ ...untouched, rate: { max_tx: 0 } });
+    expect(vlanOf(settings())).toBeUndefined();
+    expect(links.node.links().find(({ name }) => name === link)).toMatchObject({ mac, up: false });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("its settings are restored where the pod's namespace is gone: in DEL, in GC and in the next ADD", async () => {
+    const vanish = async (): Promise<void> => {
+      pod.dispose();
+      await expect.poll(() => linkOf(pci), { timeout: 60_000 }).not.toBe("");
+      toNode(linkOf(pci));
+      pod = createPodNamespace("vf");
+    };
+    links.valueOf(await call().apply([set(all), take, withMac, up]));
+    await vanish();
+    links.valueOf(await call({ verb: "DEL", netns: "" }).apply([giveBack]));
+    expect(settings()).toMatchObject(untouched);
+    expect(links.node.links().find(({ name }) => name === link)).toMatchObject({ mac });
+
+    links.valueOf(await call().apply([set(all), take, withMac, up]));
+    await vanish();
+    expect(links.valueOf(await call({ verb: "GC" }).retainDevices([{ containerId: "c1", ifname: "net1" }]))).toBe(0);
+    expect(vlanOf(settings())).toBe("7");
+    expect(links.valueOf(await call({ verb: "GC" }).retainDevices([]))).toBe(1);
+    expect(settings()).toMatchObject(untouched);
+
+    links.valueOf(await call().apply([set(all), take, withMac, up]));
+    await vanish();
+    links.valueOf(await call({ containerId: "c2" }).apply([set({ vlan: 8 }), take, up]));
+    expect(settings()).toMatchObject(untouched);
+    expect(vlanOf(settings())).toBe("8");
+    links.valueOf(await call({ containerId: "c2", verb: "DEL" }).apply([giveBack]));
+    expect(vlanOf(settings())).toBeUndefined();
+    expect(links.node.links().find(({ name }) => name === link)).toMatchObject({ mac });
+  });
+
+  test("a pod that hides the function in another namespace does not get rid of its VLAN", async () => {
+    links.valueOf(await call().apply([set({ vlan: 7 }), take, up]));
+    const hiding = createPodNamespace("hiding");
+    links.ip(`link set net1 netns ${hiding.name}`, pod);
+    const outcome = await call({ verb: "DEL" }).apply([giveBack]);
+    expect(outcome).toMatchObject({ err: { msg: expect.stringContaining("is in another network namespace") } });
+    expect(vlanOf(settings())).toBe("7");
+    links.ip(`link set net1 netns ${pod.name}`, hiding);
+    hiding.dispose();
+    links.valueOf(await call({ verb: "DEL" }).apply([giveBack]));
+    expect(vlanOf(settings())).toBeUndefined();
+  });
+
+  test("is refused without a grant, to another attachment, in another verb, and where the device is no virtual function", async () => {
+    const tries: readonly (readonly [string, Terms, Partial<LinksVfSettings>, string])[] = [
+      ["no device", { grant: {} }, {}, "links.devices is absent or empty"],
+      ["another device", { grant: { devices: ["pci:0000:ff:*"] } }, { mac: podMac }, "links.devices has pci:0000:ff:*"],
+      ["no VLAN", { grant: { devices: [`pci:${pci}`] } }, { vlan: 7 }, "vfVlans"],
+      ["another VLAN", {}, { vlan: 9 }, "VLAN 9"],
+      ["trust", { grant: { ...wide, vfTrust: false } }, { trust: true }, "vfTrust"],
+      ["no spoof check", { grant: { ...wide, vfTrust: false } }, { spoofCheck: false }, "vfTrust"],
+      ["another verb", { verb: "DEL" }, { mac: podMac }, "in ADD only"],
+      ["a physical function", { grant: { devices: ["pci:*"] } }, { pciAddress: physicalPci }, "is not a virtual function"],
+      ["a missing device", { grant: { devices: ["pci:*"] } }, { pciAddress: "0000:ff:1f.7" }, "has no device"],
+    ];
+    for (const [title, terms, wanted, why] of tries)
+      expect([title, await call(terms).apply([set(wanted)])]).toEqual([
+        title,
+        { err: expect.objectContaining({ msg: expect.stringContaining(why) }) },
+      ]);
+    expect(settings()).toMatchObject(untouched);
+    links.valueOf(await call().apply([set({ vlan: 7 }), take]));
+    const other = await call({ containerId: "c2" }).apply([set({ vlan: 8 })]);
+    expect(other).toMatchObject({ err: { msg: expect.stringContaining("its link is in another network namespace") } });
+    links.valueOf(await call({ verb: "DEL" }).apply([giveBack]));
   });
 });
