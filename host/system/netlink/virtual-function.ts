@@ -105,10 +105,7 @@ function flagIn(value: Uint8Array | undefined): boolean | undefined {
   return number === undefined || number === 0xffff_ffff ? undefined : number !== 0;
 }
 
-/**
- * A message for each present setting, in the order in which drivers accept them: the MAC of a function may need its VLAN, and the function's own change of
- * its MAC the trust.
- */
+/** A message for each present setting: the kernel makes the settings of one message in turn, and undoes none if a later one fails. */
 export function vfMessages(physicalIndex: number, number: number, settings: VfSettings): readonly VfMessage[] {
   const { mac, vlan, rate, spoofCheck, trust, linkState } = settings;
   const bytes = mac === undefined ? undefined : macBytes(mac);

@@ -2,7 +2,8 @@
 
 import { fault } from "../../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../../src/fault/result.ts";
-import { EAGAIN, EBUSY, EOPNOTSUPP, EPROTONOSUPPORT } from "../../../system/errno.ts";
+import { EAGAIN, EBUSY, EINVAL, EOPNOTSUPP, EPROTONOSUPPORT } from "../../../system/errno.ts";
+import { linkChange } from "../../../system/netlink/link-change.ts";
 import type { LinkState } from "../../../system/netlink/link-state.ts";
 import {
   type VfMessage,
@@ -20,6 +21,8 @@ import type { Sysfs } from "./sysfs.ts";
 /** A driver refuses a setting while the function is being reset, which takes some 100 ms. */
 const maxTries = 20;
 const pauseMs = 100;
+/** Takes the MAC away that was set at the physical function. */
+const noMac = "00:00:00:00:00:00";
 
 /** The link of a physical function, and the number of a virtual function there. */
 export interface FunctionPlace {
@@ -61,18 +64,47 @@ export async function readFunction(
     : ok(settings);
 }
 
-/** Makes settings one by one. Answers why one could not be made. `ignoredErrnos`: refusals that count as success. */
+/** The link of a virtual function, and the MAC that the link shall have. */
+export interface FunctionLink {
+  readonly link: LinkState;
+  readonly mac: string;
+}
+
+/** Makes settings one by one, the MAC first. Answers why one could not be made. `ignoredErrnos`: refusals that count as success. */
 export async function setFunction(
   namespaces: Namespaces,
-  { physical, number }: FunctionPlace,
-  settings: VfSettings,
+  place: FunctionPlace,
+  { mac, ...settings }: VfSettings,
+  own: FunctionLink | undefined,
   ignoredErrnos: readonly number[] = [],
 ): Promise<string | undefined> {
+  const { physical, number } = place;
+  if (mac !== undefined) {
+    if (own !== undefined && own.link.mac !== own.mac) await setLinkMac(namespaces, place, own);
+    // A driver that cannot take a MAC away keeps the last one.
+    const refusals = mac === noMac ? [...ignoredErrnos, EINVAL] : ignoredErrnos;
+    const [message] = vfMessages(physical.index, number, { mac });
+    const reason = message && (await setOne(namespaces, physical.name, message, refusals));
+    if (reason !== undefined) return reason;
+  }
   for (const message of vfMessages(physical.index, number, settings)) {
     const reason = await setOne(namespaces, physical.name, message, ignoredErrnos);
     if (reason !== undefined) return reason;
   }
   return undefined;
+}
+
+/**
+ * Sets the MAC of the function's own link while none is set at the physical function: some drivers refuse the change afterwards, also to the same MAC
+ * (igb). A driver that refuses it here takes the MAC of the physical function by itself.
+ */
+async function setLinkMac(
+  namespaces: Namespaces,
+  { physical, number }: FunctionPlace,
+  { link, mac }: FunctionLink,
+): Promise<void> {
+  const cleared = vfMessages(physical.index, number, { mac: noMac }).map(({ request }) => request);
+  await namespaces.exchange("host", [...cleared, linkChange(link.index, { mac })]);
 }
 
 async function setOne(
@@ -102,19 +134,20 @@ export async function restoreFunction(
   store: RecordStore<FunctionKey, FunctionRecord>,
   record: FunctionRecord,
 ): Promise<string | undefined> {
-  const { pciAddress, before } = record;
+  const { pciAddress, before, linkMac } = record;
   const device = { bus: "pci", name: pciAddress };
   // An administrator who removes the functions, and a restart of the machine, remove their settings, too.
   if (sysfs.virtualFunctionOf(device) !== undefined) {
     const links = await linksAt(namespaces, "host");
     if (!links.ok) return links.fault.msg;
-    const isOnNode = links.value.some(({ parentDevice }) => parentDevice?.bus === "pci" && parentDevice.name === pciAddress);
-    if (!isOnNode && sysfs.hasLink(device))
+    const link = links.value.find(({ parentDevice }) => parentDevice?.bus === "pci" && parentDevice.name === pciAddress);
+    if (link === undefined && sysfs.hasLink(device))
       return `the link of virtual function ${pciAddress} is in another network namespace, so that its settings stay; remove that namespace, then repeat the call`;
     const place = functionPlace(sysfs, links.value, pciAddress, "restoring its settings");
     if (!place.ok) return place.fault.msg;
     // A driver that does not support a setting did not change it.
-    const reason = await setFunction(namespaces, place.value, before, [EOPNOTSUPP, EPROTONOSUPPORT]);
+    const own = link === undefined || linkMac === undefined ? undefined : { link, mac: linkMac };
+    const reason = await setFunction(namespaces, place.value, before, own, [EOPNOTSUPP, EPROTONOSUPPORT]);
     if (reason !== undefined) return reason;
   }
   const removed = store.remove(record);

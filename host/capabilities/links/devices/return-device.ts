@@ -46,7 +46,7 @@ export async function returnDevice(
   const moved = own === undefined ? back : await moveBack(namespaces, own, record);
   if (moved === undefined) return absent(onNode);
   if ("reason" in moved) return moved;
-  const reason = (await onNode()) ?? (await restore(namespaces, moved, record));
+  const reason = (await onNode()) ?? (await restore(namespaces, await readAgain(namespaces, moved), record));
   return reason === undefined ? "returned" : { reason };
 }
 
@@ -85,6 +85,12 @@ async function moveBack(
   const [read] = (await namespaces.exchange("host", [linkRequest(name)])).answers;
   const [state] = read?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
   return state ?? { reason: `link ${name} is not on the node after its move` };
+}
+
+/** The link after its settings were restored, which may have changed its MAC. */
+async function readAgain(namespaces: Namespaces, link: LinkState): Promise<LinkState> {
+  const [read] = (await namespaces.exchange("host", [linkRequest(link.index)])).answers;
+  return read?.messages.flatMap((message) => linkStateIn(message) ?? [])[0] ?? link;
 }
 
 /** Restores name, MAC, MTU, alias, alternative names, addresses and the up state. Answers why it could not. */

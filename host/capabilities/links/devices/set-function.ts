@@ -8,7 +8,7 @@ import { type DeviceScope, misused } from "../link-scope.ts";
 import type { LinkTransaction } from "../link-transaction.ts";
 import { linksAt, selectDevice } from "./find-device.ts";
 import type { FunctionRecord } from "./function-record.ts";
-import { type FunctionPlace, functionPlace, readFunction, restoreFunction, setFunction } from "./restore-function.ts";
+import { functionPlace, readFunction, restoreFunction, setFunction } from "./restore-function.ts";
 
 /** Sets a granted virtual function that no other attachment has. Faults: NOT_GRANTED, NETLINK_FAILED, STORE_FAILED. */
 export async function setVf(transaction: LinkTransaction, wanted: LinksVfSettings): Promise<Result<void>> {
@@ -46,12 +46,9 @@ export async function setVf(transaction: LinkTransaction, wanted: LinksVfSetting
   if (!saved.ok) return saved;
   const action = `setting virtual function ${pciAddress}`;
   effects.record({ action, run: () => undoSetting(transaction, devices, record) });
-  return applied(transaction, place.value, settings);
-}
-
-async function applied(transaction: LinkTransaction, place: FunctionPlace, settings: VfSettings): Promise<Result<void>> {
-  const reason = await setFunction(transaction.namespaces, place, settings);
-  return reason === undefined ? ok(undefined) : failed(fault("NETLINK_FAILED", `links: ${transaction.label}: ${reason}`));
+  const own = link === undefined || settings.mac === undefined ? undefined : { link, mac: settings.mac };
+  const reason = await setFunction(namespaces, place.value, settings, own);
+  return reason === undefined ? ok(undefined) : failed(fault("NETLINK_FAILED", `links: ${label}: ${reason}`));
 }
 
 type Key = Pick<FunctionRecord, "containerId" | "ifname" | "pciAddress">;
@@ -85,7 +82,7 @@ function settingsOf(wanted: LinksVfSettings, present: VfSettings): VfSettings {
   const { mac, vlan, vlanQos, vlanServiceTag, minRate, maxRate, spoofCheck, trust, linkState } = wanted;
   const setsRate = minRate !== undefined || maxRate !== undefined;
   return {
-    mac,
+    mac: mac?.toLowerCase(),
     vlan: vlan === undefined ? undefined : { id: vlan, qos: vlanQos ?? 0, serviceTag: vlanServiceTag },
     rate: setsRate ? { min: minRate ?? present.rate?.min ?? 0, max: maxRate ?? present.rate?.max ?? 0 } : undefined,
     spoofCheck,
