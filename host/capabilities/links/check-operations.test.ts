@@ -14,9 +14,11 @@ function refusal(grant: LinkGrant, settings: Partial<LinksVfSettings>, scope: Pa
   return checked.ok ? undefined : `${checked.fault.kind} ${checked.fault.msg}`;
 }
 
+function denied(key: string, request: string): string {
+  return `NOT_GRANTED links: operation 0 (set-vf): virtual function 0000:3b:02.1${request} is not granted: wasm.grants.sriov.links.${key} `;
+}
+
 test("a virtual function needs a grant of devices, its VLAN one of VLANs, and trust and a missing spoof check one of trust", () => {
-  const denied = (key: string, request: string): string =>
-    `NOT_GRANTED links: operation 0 (set-vf): virtual function 0000:3b:02.1${request} is not granted: wasm.grants.sriov.links.${key} `;
   expect(refusal({}, { mac: "02:00:00:00:00:01" })).toContain(denied("devices", ""));
   expect(refusal({ devices }, { vlan: 7 })).toContain(denied("vfVlans", ": VLAN 7"));
   expect(refusal({ devices, vfVlans: ["1-6", "8"] }, { vlan: 7 })).toContain(denied("vfVlans", ": VLAN 7"));

@@ -20,10 +20,11 @@ describe("the operation add-route", () => {
   });
 });
 
-describe("the operation set-vf", () => {
-  const mistakeOf = (settings: Partial<LinksVfSettings>): string | undefined =>
-    operationMistake({ tag: "set-vf", val: { pciAddress: "0000:3b:02.1", vlanServiceTag: false, ...settings } });
+function setVf(settings: Partial<LinksVfSettings>): LinksOperation {
+  return { tag: "set-vf", val: { pciAddress: "0000:3b:02.1", vlanServiceTag: false, ...settings } };
+}
 
+describe("the operation set-vf", () => {
   test.each<readonly [Partial<LinksVfSettings>, string | undefined]>([
     [{}, undefined],
     [{ vlan: 4094, vlanQos: 7, vlanServiceTag: true, minRate: 1, maxRate: 1 }, undefined],
@@ -37,6 +38,6 @@ describe("the operation set-vf", () => {
     [{ vlanServiceTag: true }, "a priority and 802.1ad need a VLAN"],
     [{ minRate: 2, maxRate: 1 }, "the minimum rate 2 exceeds the maximum rate 1"],
   ])("with %j has the mistake %s", (settings, mistake) => {
-    expect(mistakeOf(settings)).toBe(mistake);
+    expect(operationMistake(setVf(settings))).toBe(mistake);
   });
 });

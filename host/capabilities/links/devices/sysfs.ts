@@ -7,9 +7,9 @@ import type { ParentDevice } from "../../../system/netlink/link-state.ts";
 
 const pciAddress = /^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$/u;
 
-/** Whether the text is a PCI address as the kernel writes it. */
-export function isPciAddress(text: string): boolean {
-  return pciAddress.test(text);
+/** Whether the name is a PCI address as the kernel writes it. */
+export function isPciAddress(name: string): boolean {
+  return pciAddress.test(name);
 }
 
 /** A name on a bus: no separator, and not the directory itself. */

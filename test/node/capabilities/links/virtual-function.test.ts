@@ -1,34 +1,26 @@
 // Real virtual functions (SR-IOV) that are set, move into a pod and come back. `npm run vm -- test/node/capabilities/links/virtual-function.test.ts` runs
 // it with an emulated adapter (igb).
 
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type DeviceStore, deviceFiles } from "../../../../host/capabilities/links/devices/device-store.ts";
 import { type LinkTests, openLinkTests } from "../../../../host/capabilities/links/testing/link-tests.ts";
 import type { LinksOperation, LinksVfSettings } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkGrant } from "../../../../src/configuration/keys/grant-keys.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../../lab/namespaces.ts";
-import { missing, type Requirement } from "../../../lab/requires.ts";
-
-const driver = "/sys/bus/pci/drivers/igbvf";
-const devices = "/sys/bus/pci/devices";
-/** The kernel returns hardware of a vanished namespace to this one. */
-const firstNamespace = "/proc/1/ns/net";
-
-/** The PCI addresses of the machine's virtual functions. */
-const functions = (): readonly string[] =>
-  existsSync(driver) ? readdirSync(driver).filter((name) => existsSync(join(devices, name, "physfn"))) : [];
-const inFirst = (...command: readonly string[]): string =>
-  execFileSync("nsenter", [`--net=${firstNamespace}`, "--", ...command], { encoding: "utf8" });
-/** The name of a device's link in the machine's first network namespace. */
-const linkOf = (pci: string): string =>
-  (
-    JSON.parse(inFirst("ip", "-d", "-j", "link", "show")) as readonly { readonly ifname: string; readonly parentdev?: string }[]
-  ).find(({ parentdev }) => parentdev === pci)?.ifname ?? "";
-const virtualFunction: Requirement = () => (functions().length > 0 ? undefined : "the machine has no virtual function of igb");
+import { missing } from "../../../lab/requires.ts";
+import {
+  firstFunction,
+  firstLinkOf,
+  functionSettings,
+  inFirstNamespace,
+  moveFunction,
+  until,
+  virtualFunction,
+  vlanOf,
+} from "../../../lab/virtual-functions.ts";
 
 describe.skipIf(missing("virtual functions", missingPrivateNamespaces, virtualFunction))("a virtual function", () => {
   let links: LinkTests;
@@ -38,24 +30,18 @@ describe.skipIf(missing("virtual functions", missingPrivateNamespaces, virtualFu
   let physical: string;
   let link: string;
   let mac: string | undefined;
-  const [pci = ""] = functions();
-  const physicalPci = existsSync(join(devices, pci, "physfn")) ? basename(readlinkSync(join(devices, pci, "physfn"))) : "";
+  const vf = firstFunction() ?? { pci: "", physicalPci: "" };
+  const { pci, physicalPci } = vf;
 
-  const toNode = (name: string): void => void inFirst("ip", "link", "set", name, "netns", links.node.name);
+  const toNode = (name: string): void => void inFirstNamespace("ip", "link", "set", name, "netns", links.node.name);
   beforeEach(async () => {
     links = await openLinkTests();
     pod = createPodNamespace("vf");
     directory = mkdtempSync(join(tmpdir(), "plexus-devices-"));
     store = deviceFiles(directory);
-    await expect.poll(() => linkOf(pci) !== "" && linkOf(physicalPci) !== "", { timeout: 60_000 }).toBe(true);
-    [link, physical] = [linkOf(pci), linkOf(physicalPci)];
-    toNode(link);
-    toNode(physical);
-    links.ip(`link set ${physical} up`);
+    ({ link, physical } = await moveFunction(vf, links.node));
     mac = links.node.links().find(({ name }) => name === link)?.mac;
     untouched = settings();
-    // A rate needs a carrier.
-    await expect.poll(() => links.ip(`link show ${physical}`), { timeout: 60_000 }).toContain("LOWER_UP");
   });
   afterEach(async () => {
     pod.dispose();
@@ -94,17 +80,17 @@ describe.skipIf(missing("virtual functions", missingPrivateNamespaces, virtualFu
   const giveBack: LinksOperation = { tag: "give-back", val: "net1" };
   const all: Partial<LinksVfSettings> = { mac: podMac, vlan: 7, vlanQos: 3, maxRate: 100, spoofCheck: false, trust: true };
   /** A function that was up has its own MAC at the physical function, too. */
-  let untouched: Record<string, unknown>;
+  let untouched: Readonly<Record<string, unknown>>;
 
-  /** The function's settings by ip(8). */
-  function settings(): Record<string, unknown> {
-    const [shown] = JSON.parse(links.ip(`-d -j link show dev ${physical}`)) as readonly {
-      readonly vfinfo_list: readonly Record<string, unknown>[];
-    }[];
-    return shown?.vfinfo_list.find(({ vf }) => vf === 0) ?? {};
-  }
-  const vlanOf = (shown: Record<string, unknown>): unknown =>
-    JSON.stringify(shown["vlan_list"] ?? []).match(/"vlan":(\d+)/u)?.[1];
+  const settings = (): Readonly<Record<string, unknown>> => functionSettings(links.node, physical);
+
+  /** Ends the pod. The kernel returns the function. */
+  const vanish = async (): Promise<void> => {
+    pod.dispose();
+    await until("the kernel returned the function", () => firstLinkOf(pci) !== "");
+    toNode(firstLinkOf(pci));
+    pod = createPodNamespace("vf");
+  };
 
   test("is found with its physical function, moves into the pod by its PCI address, and comes back", async () => {
     const facts = { driver: "igbvf", pciAddress: pci, physicalFunction: physical };
@@ -150,12 +136,6 @@ describe.skipIf(missing("virtual functions", missingPrivateNamespaces, virtualFu
   });
 
   test("its settings are restored where the pod's namespace is gone: in DEL, in GC and in the next ADD", async () => {
-    const vanish = async (): Promise<void> => {
-      pod.dispose();
-      await expect.poll(() => linkOf(pci), { timeout: 60_000 }).not.toBe("");
-      toNode(linkOf(pci));
-      pod = createPodNamespace("vf");
-    };
     links.valueOf(await call().apply([set(all), take, withMac, up]));
     await vanish();
     links.valueOf(await call({ verb: "DEL", netns: "" }).apply([giveBack]));
