@@ -29,7 +29,9 @@ describe.skipIf(unable)("the delegate sriov", () => {
         links: { deviceRecords: stage.plexus.state("devices"), ...links },
       },
     };
-    const more = { cniVersion: "1.1.0", wasm: { grants }, runtimeConfig: { deviceID: vf.pci } };
+    // Generous, because an emulated machine is slow and the test measures no time.
+    const limits = { timeMs: 60_000, admissionMs: 60_000 };
+    const more = { cniVersion: "1.1.0", wasm: { grants, limits }, runtimeConfig: { deviceID: vf.pci } };
     const plugin = { type: "sriov", capabilities: { deviceID: true }, ipam, ...step };
     return { config: stage.network([plugin], more), containerId: "pod-1", pod: stage.pod(), ifname: "net1" };
   }
