@@ -1,6 +1,11 @@
 // Simulated devices of the node that a pod takes, and gives back.
 
-import type { LinksDeviceFacts, LinksDeviceSelector, LinksLinkName, LinksVfSettings } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  LinksDeviceFacts,
+  LinksDeviceSelector,
+  LinksLinkName,
+  LinksVfSettings,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { KnownLink } from "./link-table.ts";
 import { inHost, type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
 

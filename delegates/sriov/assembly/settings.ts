@@ -54,7 +54,10 @@ export class Settings {
     const allocated: string = runtime === null ? "" : textOf(runtime, "deviceID");
     if (allocated != "") settings.deviceId = allocated;
     if (needsDevice && settings.deviceId == "")
-      root.refuse("deviceID", "the PCI address of a virtual function is required; a resource of the pod or its claim gives it, too");
+      root.refuse(
+        "deviceID",
+        "the PCI address of a virtual function is required; a resource of the pod or its claim gives it, too",
+      );
     settings.ipam = ipamType(root);
     if (settings.ipam != "") settings.dns = readDns(root);
     const requested = RequestedMac.read(root, args);

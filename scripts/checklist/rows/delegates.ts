@@ -96,7 +96,8 @@ const sriov: Rows = {
   "DE-SRIOV-03": "The key `vlan` is the VLAN of the function; 0: none.",
   "DE-SRIOV-04": "The key `vlanQoS` is the priority of the VLAN tag.",
   "DE-SRIOV-05": "The key `vlanProto` is 802.1q or 802.1ad.",
-  "DE-SRIOV-06": "The key `mac` is the MAC of the function and of its link; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
+  "DE-SRIOV-06":
+    "The key `mac` is the MAC of the function and of its link; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
   "DE-SRIOV-07": "The key `spoofchk` switches the spoof check on or off.",
   "DE-SRIOV-08": "The key `trust` switches the trust on or off.",
   "DE-SRIOV-09": "The key `link_state` is auto, enable or disable.",
