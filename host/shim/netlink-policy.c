@@ -110,6 +110,7 @@ struct link_change {
     int index;           /* 0: the kernel finds the link by a name */
     char name[IFNAMSIZ]; /* the IFLA_IFNAME of the message, which may be empty */
     bool moves;          /* to another namespace */
+    bool sets_functions; /* virtual functions of the link */
 };
 
 /* False: the message makes a link, or is not about a link. */
@@ -124,6 +125,7 @@ static bool read_change(const struct nlmsghdr *header, struct bytes link, struct
     memcpy(&change->index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof change->index);
     for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
         if (type == IFLA_NET_NS_FD || type == IFLA_NET_NS_PID || type == IFLA_TARGET_NETNSID) change->moves = true;
+        if (type == IFLA_VFINFO_LIST) change->sets_functions = true;
         if (type != IFLA_IFNAME) continue;
         memset(change->name, 0, IFNAMSIZ); /* the kernel takes the last one */
         memcpy(change->name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);
@@ -132,17 +134,18 @@ static bool read_change(const struct nlmsghdr *header, struct bytes link, struct
 }
 
 /*
- * Whether the policy allows the change of a link of the node. A name in a message is no proof: it may be an alternative name, or the name that an earlier
- * message of the batch gives. So a move names the index, and a link without a listed name gets none.
+ * Whether a list of the policy allows the change of a link of the node; `acts`: the change is of the kind that the list bounds. A name in a message is no
+ * proof: it may be an alternative name, or the name that an earlier message of the batch gives. So such a change names the index, and a link without a listed
+ * name gets none.
  */
-static bool change_is_allowed(const struct link_change *change) {
-    static const char what[] = "a link that moves without its index";
+static bool change_is_allowed(const struct link_change *change, enum policy_list list, bool acts) {
+    static const char what[] = "a change of a link without its index";
     char present[IFNAMSIZ] = "";
-    bool renames = change->name[0] != 0 && policy_lists(POLICY_DEVICES, change->name, strlen(change->name));
-    if (!change->moves && (change->index <= 0 || !renames)) return true;
-    if (change->index <= 0) return policy_lists(POLICY_DEVICES, "", 0) || report_refusal(what, sizeof what - 1);
+    bool renames = change->name[0] != 0 && policy_lists(list, change->name, strlen(change->name));
+    if (!acts && (change->index <= 0 || !renames)) return true;
+    if (change->index <= 0) return policy_lists(list, "", 0) || report_refusal(what, sizeof what - 1);
     if (!name_of(change->index, present)) present[0] = 0;
-    return policy_allows(POLICY_DEVICES, present, strlen(present));
+    return policy_allows(list, present, strlen(present));
 }
 
 /* Takes the next message from `rest`. False: none is left, or the rest is malformed. */
@@ -163,7 +166,22 @@ bool moves_are_allowed(uint32_t protocol, struct bytes messages, bool leaving) {
     if (!policy_bounds(POLICY_DEVICES) || protocol != NETLINK_ROUTE) return true;
     while (next_message(&messages, &header, &content)) {
         if (!read_change(&header, content, &change)) continue;
-        if (leaving ? !change_is_allowed(&change) : change.moves && !policy_allows(POLICY_DEVICES, change.name, strlen(change.name))) return false;
+        if (leaving ? !change_is_allowed(&change, POLICY_DEVICES, change.moves) : change.moves && !policy_allows(POLICY_DEVICES, change.name, strlen(change.name))) return false;
+    }
+    return true;
+}
+
+/* The same for virtual functions, which a message sets at the link of their physical function on the node. */
+static bool functions_are_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
+    static const char elsewhere[] = "virtual functions of a link that is not the node's";
+    struct nlmsghdr header;
+    struct bytes content;
+    struct link_change change;
+    if (!policy_bounds(POLICY_FUNCTIONS) || protocol != NETLINK_ROUTE) return true;
+    while (next_message(&messages, &header, &content)) {
+        if (!read_change(&header, content, &change)) continue;
+        if (!on_node && change.sets_functions) return report_refusal(elsewhere, sizeof elsewhere - 1);
+        if (on_node && !change_is_allowed(&change, POLICY_FUNCTIONS, change.sets_functions)) return false;
     }
     return true;
 }
@@ -172,6 +190,7 @@ bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) 
     static const char what[] = "a message that names a network namespace by a process or an id";
     struct nlmsghdr header;
     struct bytes content;
+    if (!functions_are_allowed(protocol, messages, on_node)) return false;
     if (!policy_bounds(POLICY_NODE_NETLINK) && !policy_bounds(POLICY_DEVICES)) return true;
     while (next_message(&messages, &header, &content)) {
         if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;

@@ -16,6 +16,7 @@ enum policy_list {
     POLICY_POD_SYSCTLS,  /* keys in another namespace */
     POLICY_TAPS,         /* names of taps */
     POLICY_DEVICES,      /* names of the node's links that move into another namespace, and of links that come to the node */
+    POLICY_FUNCTIONS,    /* names of the node's links whose virtual functions are set */
     POLICY_ASKS,         /* kinds of ASK */
     POLICY_LISTS,
 };

@@ -1,5 +1,5 @@
-// The keys of plugins: those of the reference plugins' documentation 1.9.1 (https://www.cni.dev/plugins/current/), and of the READMEs of bond-cni, ovs-cni
-// and route-override-cni. `ipam.routes` is the member `routes` of `ipam`, and `provide.fromArg` a member of each element of `provide`.
+// The keys of plugins: those of the reference plugins' documentation 1.9.1 (https://www.cni.dev/plugins/current/), and those of bond-cni, ovs-cni,
+// route-override-cni and sriov-cni 2.10.0. `ipam.routes` is the member `routes` of `ipam`, and `provide.fromArg` a member of each element of `provide`.
 
 /** The keys of one plugin. */
 export interface DocumentedKeys {
@@ -83,5 +83,10 @@ export const documentedKeys: Readonly<Record<string, DocumentedKeys>> = {
     },
   },
   "route-override": { keys: ["flushroutes", "flushgateway", "delroutes", "addroutes", "skipcheck", "args.cni"] },
-  sriov: { keys: [] },
+  sriov: {
+    keys: words(`
+      deviceID vlan vlanQoS vlanProto mac spoofchk trust link_state min_tx_rate max_tx_rate logLevel logFile ipam
+      runtimeConfig.mac runtimeConfig.deviceID
+    `),
+  },
 };

@@ -45,7 +45,7 @@ test("each call has its place, its capability and a hint", () => {
     ["log.Printf", "main.go:15", "log"],
     ["netlink.NewRule", "main.go:15", "routing"],
     ["ns.WithNetNSPath", "main.go:16", "none"],
-    ["netlink.LinkSetVfVlan", "main.go:17", "-"],
+    ["netlink.LinkSetVfVlan", "main.go:17", "links"],
   ]);
   const known = new Set([...allCapabilities, "none", "-"]);
   expect(portedCalls(source, "main.go").filter(({ capability }) => !known.has(capability))).toEqual([]);

@@ -16,6 +16,10 @@ import { Some } from "./some";
 export class MainInterface {
   /** Operations that make the link, still down. */
   readonly making: Array<Operation> = [];
+  /** Removes what `making` made; null: the link is deleted. */
+  unmaking: Operation | null = null;
+  /** The interface's `mtu` in the result. */
+  reportsMtu: bool = false;
   /** The IPAM plugin; "" for none: the interface is brought up without an address. */
   ipam: string = "";
   /** Whether the kernel announces the addresses when the link comes up: `arp_notify`, `ndisc_notify`. */
@@ -84,7 +88,8 @@ export class MainInterface {
     if (made.isOk) return made;
     // The first fault is reported. What fails here, the runtime's DEL undoes. IPAM comes first: it may need the link.
     if (isHeld) delegation.del(this.ipam, null);
-    apply([Operation.deleteLink(new LinkName(Place.Pod, this.name))]);
+    const unmaking = this.unmaking;
+    apply([unmaking === null ? Operation.deleteLink(new LinkName(Place.Pod, this.name)) : unmaking]);
     return made;
   }
 
@@ -101,7 +106,9 @@ export class MainInterface {
     const made = new NetworkInterface(this.name);
     made.sandbox = this.request.attachment.netns;
     for (let i = 0; i < links.length; i++) {
-      if (links[i].place == Place.Pod && links[i].name == made.name) made.mac = links[i].mac;
+      if (links[i].place != Place.Pod || links[i].name != made.name) continue;
+      made.mac = links[i].mac;
+      if (this.reportsMtu) made.mtu = new Some<u32>(links[i].mtu);
     }
     result.interfaces.push(made);
     result.dns = this.dns;

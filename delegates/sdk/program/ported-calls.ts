@@ -24,7 +24,7 @@ const rows: readonly (readonly [pattern: RegExp, capability: string, hint: strin
   [/^netlink\.Route(?:List|Get)/, "links", "routes, default-link"],
   [/^netlink\.Qdisc|^netlink\.Filter|^netlink\.Class/, "shaping", "a token bucket or fair queueing, both directions"],
   [/^netlink\.Conntrack/, "flows", "forgets the attachment's flows; firewall forgets those of a removed mapping by itself"],
-  [/^netlink\.(?:LinkSetVf|LinkSetVF)/, "-", "no virtual function is set: nodes refuse set-vf so far; stay native"],
+  [/^netlink\.(?:LinkSetVf|LinkSetVF)/, "links", "set-vf; give-back restores the earlier settings"],
   [/^netlink\.LinkSetNs(?:Fd|Pid)?$/, "links", "take-device, give-back; new links are made in the pod at once"],
   [/^netlink\.LinkSetName$|^ip\.RenameLink$/, "links", "new links have their name at once"],
   [

@@ -24,6 +24,8 @@ const widestGrant: LinkGrant = {
   networks: ["0.0.0.0/0", "::/0"],
   podLinks: ["*"],
   devices: ["*", "mac:*", "pci:*", "driver:*"],
+  vfVlans: ["0-4095"],
+  vfTrust: true,
   forwarding: true,
 };
 

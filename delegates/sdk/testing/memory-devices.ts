@@ -1,6 +1,11 @@
 // Simulated devices of the node that a pod takes, and gives back.
 
-import type { LinksDeviceSelector, LinksLinkName } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  LinksDeviceFacts,
+  LinksDeviceSelector,
+  LinksLinkName,
+  LinksVfSettings,
+} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { KnownLink } from "./link-table.ts";
 import { inHost, type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
 
@@ -18,6 +23,22 @@ export function selectedDevice(
       (kernelPath === undefined || (pci !== undefined && kernelPath.endsWith(`/${pci}`)))
     );
   });
+}
+
+/**
+ * Sets a virtual function of the node: a link, or one of the devices without link. Only a device with a physical function is one. The settings are the
+ * adapter's, and change no link.
+ */
+export function setVf(
+  links: VisibleLinks,
+  devices: readonly LinksDeviceFacts[],
+  { pciAddress }: LinksVfSettings,
+): readonly LinksLinkName[] {
+  const facts =
+    selectedDevice(links, { deviceId: pciAddress })?.link.device ?? devices.find((each) => each.pciAddress === pciAddress);
+  if (facts === undefined) throw new Refusal(`the node has no device with the PCI address ${pciAddress}`);
+  if (facts.physicalFunction === undefined) throw new Refusal(`device ${pciAddress} is not a virtual function (SR-IOV)`);
+  return [];
 }
 
 /** Moves a device of the node into the pod. */

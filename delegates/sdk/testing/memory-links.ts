@@ -19,7 +19,7 @@ import { refuse, type WitOutcome } from "../../../host/capabilities/outcome.ts";
 import type { Fault as HostFault } from "../../../src/fault/fault.ts";
 import { EveryNode, type HostLink } from "./every-node.ts";
 import { LinkTable } from "./link-table.ts";
-import { giveBack, selectedDevice, takeDevice } from "./memory-devices.ts";
+import { giveBack, selectedDevice, setVf, takeDevice } from "./memory-devices.ts";
 import { makeLink } from "./memory-link-kinds.ts";
 import { changeLink, settled } from "./memory-link-settings.ts";
 import { changeRoute } from "./memory-routes.ts";
@@ -236,7 +236,7 @@ export class MemoryLinks {
       case "enable-forwarding":
         return [];
       case "set-vf":
-        throw new Refusal(`${operation.tag} is not supported by this version of Plexus`);
+        return setVf(this.#links, this.#devices, operation.val);
       default:
         return operation satisfies never;
     }

@@ -110,13 +110,13 @@ function dryLinks(
 
 /** Devices are found, and none moves, so that their records are not needed. */
 function devicesToRead(network: string, containerId: string): DeviceScope {
-  const store = {
+  const none = {
     load: () => ok(undefined),
     list: () => ok({ records: [], damaged: [] }),
     save: () => ok(undefined),
     remove: () => ok(undefined),
   };
-  return { network, containerId, store, sysfs: new Sysfs() };
+  return { network, containerId, store: { ...none, functions: none }, sysfs: new Sysfs() };
 }
 
 /** The link with the wanted values. Each wanted value is recorded with the present one. */

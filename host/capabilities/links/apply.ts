@@ -13,7 +13,7 @@ import type { LinkAliases } from "./link-aliases.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, deleteRoute, ensureAddress } from "./layer3.ts";
 import { linkAnswers } from "./link-answer.ts";
-import { type LinkScope, misused, operationText } from "./link-scope.ts";
+import { type LinkScope, operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
 import { addBond, addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
 import { addVeth } from "./make-veth.ts";
@@ -164,7 +164,7 @@ async function applyOne(transaction: LinkTransaction, operation: LinksOperation,
     case "add-bond":
       return addBond(transaction, operation.val);
     case "set-vf":
-      return failed(misused(`${operation.tag} is not supported by this version of Plexus`));
+      return (await import("./devices/set-function.ts")).setVf(transaction, operation.val);
     default:
       return operation satisfies never;
   }

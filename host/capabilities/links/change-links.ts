@@ -45,9 +45,11 @@ export async function changeLink(transaction: LinkTransaction, change: LinksChan
   const upper = master === undefined || master === "" ? ok(undefined) : transaction.link({ place: linkName.place, name: master });
   if (!upper.ok) return upper;
   const { place, index, isNew, state } = link.value;
+  // A virtual function's driver refuses a change to the MAC that the physical function has already given.
+  const hasMac = mac !== undefined && state?.parentDevice !== undefined && state.mac === mac.toLowerCase();
   const requested: LinkChange = {
     up,
-    mac,
+    mac: hasMac ? undefined : mac,
     mtu,
     promiscuous,
     allMulticast,

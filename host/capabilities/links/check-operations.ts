@@ -2,7 +2,8 @@
 // they are read (verify-links.ts).
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { vlanRange } from "../../../src/configuration/grant-patterns.ts";
+import type { LinksLinkName, LinksOperation, LinksVfSettings } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
 import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
 import { type LinkAliases, learnAliases } from "./link-aliases.ts";
@@ -54,6 +55,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
       );
     if (operation.tag === "take-device" && (scope.grant.devices ?? []).length === 0)
       return failed(denied(scope, "devices", `${label}: the device of the node with ${selectorText(operation.val.device)}`));
+    const checked = operation.tag === "set-vf" ? checkFunction(scope, label, operation.val) : ok(undefined);
+    if (!checked.ok) return checked;
     const forwarding = forwardingRequest(operation);
     if (forwarding !== undefined && scope.grant.forwarding !== true)
       return failed(denied(scope, "forwarding", `${label}: ${forwarding}`));
@@ -104,6 +107,20 @@ export function checkNames(scope: LinkScope, names: readonly LinksLinkName[]): R
     else host.set(name, [{ use: "read", label: "read" }]);
   }
   return ok({ host, pod });
+}
+
+/** A virtual function that an attachment sets: its VLANs, its trust and a missing spoof check need grants of their own. */
+function checkFunction(scope: LinkScope, label: string, settings: LinksVfSettings): Result<void> {
+  const { grant, verb, attachment } = scope;
+  const { pciAddress, vlan, trust, spoofCheck } = settings;
+  const request = `${label}: virtual function ${pciAddress}`;
+  if (verb !== "ADD" || attachment?.netns === "") return failed(misused(`${request}: a virtual function is set in ADD only`));
+  if ((grant.devices ?? []).length === 0) return failed(denied(scope, "devices", request));
+  const ranges = (grant.vfVlans ?? []).flatMap((text) => vlanRange(text) ?? []);
+  if (vlan !== undefined && !ranges.some(({ first, last }) => vlan >= first && vlan <= last))
+    return failed(denied(scope, "vfVlans", `${request}: VLAN ${vlan}`));
+  const power = trust === true ? "its trust" : spoofCheck === false ? "no spoof check" : undefined;
+  return power === undefined || grant.vfTrust === true ? ok(undefined) : failed(denied(scope, "vfTrust", `${request}: ${power}`));
 }
 
 /** The request to change forwarding on the node, for messages; undefined for other operations. */

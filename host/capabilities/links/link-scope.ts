@@ -68,6 +68,8 @@ export type GrantKey =
   | "replaceAddresses"
   | "podLinks"
   | "devices"
+  | "vfVlans"
+  | "vfTrust"
   | "forwarding";
 
 /** The name of a VLAN gateway: `<bridge>.<id>`. */

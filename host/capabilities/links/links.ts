@@ -25,7 +25,7 @@ export function linksFor(granted: LinkScope, shim: LinkShim, clock: () => number
     defaultLink: async (place) => witOutcome(await defaultLink(scope, shim, place)),
     findDevice: async (selector) => witOutcome(await findDevice(scope, shim, selector)),
     retainDevices: async (valid) => {
-      const { retainDevices } = await import("./devices/take-device.ts");
+      const { retainDevices } = await import("./devices/retain-devices.ts");
       return witOutcome(await retainDevices(scope, shim, valid));
     },
     neighbours: async (link) => witOutcome(await neighbours(scope, shim, link)),

@@ -3,11 +3,18 @@
 import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { macBytes } from "../../system/netlink/address-bytes.ts";
-import type { LinksDeviceSelector, LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import type {
+  LinksDeviceSelector,
+  LinksOperation,
+  LinksPortVlan,
+  LinksVfSettings,
+} from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 
 const maxVlans = 4094;
+/** The priority of a VLAN tag has three bits. */
+const maxQos = 7;
 const maxMtu = 0x7fff_ffff;
 const maxAlternativeNames = 16;
 const maxAlternativeNameLength = 127;
@@ -101,7 +108,7 @@ function memberMistake(operation: LinksOperation): string | undefined {
       );
     }
     case "set-vf":
-      return `${operation.tag} is not supported by this version of Plexus`;
+      return vfMistake(operation.val);
     case "delete-link":
     case "give-back":
     case "change-port":
@@ -124,6 +131,20 @@ export function selectorMistake({ name, mac, deviceId, kernelPath }: LinksDevice
     macMistake(mac),
     badId ? `${JSON.stringify(deviceId)} is neither a PCI address nor a name on the auxiliary bus` : undefined,
     badPath ? `the path ${JSON.stringify(kernelPath)} is not below /sys/devices/` : undefined,
+  );
+}
+
+/** The rules of sriov-cni's configuration, beside those of the kernel. */
+function vfMistake({ pciAddress, mac, vlan, vlanQos, vlanServiceTag, minRate, maxRate }: LinksVfSettings): string | undefined {
+  return first(
+    /^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$/u.test(pciAddress) ? undefined : `${shown(pciAddress)} is not a PCI address`,
+    macMistake(mac),
+    vlan !== undefined && vlan > maxVlans ? `VLAN ${vlan} exceeds the maximum of ${maxVlans}` : undefined,
+    (vlanQos ?? 0) > maxQos ? `the VLAN priority ${vlanQos} exceeds the maximum of ${maxQos}` : undefined,
+    (vlan ?? 0) === 0 && (vlanServiceTag || (vlanQos ?? 0) > 0) ? "a priority and 802.1ad need a VLAN" : undefined,
+    maxRate !== undefined && maxRate !== 0 && (minRate ?? 0) > maxRate
+      ? `the minimum rate ${minRate} exceeds the maximum rate ${maxRate}`
+      : undefined,
   );
 }
 

@@ -33,6 +33,18 @@ test.each([
   );
 });
 
+test("a virtual function of sriov needs its VLAN, and a grant of trust for trust or no spoof check", () => {
+  const sriov = { type: "sriov", vlan: 100, spoofchk: "off" };
+  expect(suggestedGrant("links", sriov, ["links"])).toEqual({ vfVlans: ["100"], vfTrust: true });
+  expect(suggestedGrant("links", { type: "sriov", trust: "off", spoofchk: "on" }, ["links"])).toEqual({});
+  const imports = { imported: ["links"], optional: [] };
+  expect(uncovered("wasm.grants", "sriov", sriov, { links: { vfVlans: ["1-200"], vfTrust: true } }, imports)).toEqual([]);
+  expect(uncovered("wasm.grants", "sriov", sriov, { links: { vfVlans: ["7"] } }, imports)).toEqual([
+    "vlan 100: wasm.grants.sriov.links.vfVlans has 7",
+    "spoofchk: wasm.grants.sriov.links.vfTrust has nothing",
+  ]);
+});
+
 test.each([
   [{}, false],
   [{ ipMasq: true }, true],

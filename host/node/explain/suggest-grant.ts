@@ -38,6 +38,11 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
     for (const network of networksOf(config["ipam"])) add("links", "networks", "ipam", network);
   }
   if (config["type"] === "ovs") for (const vlans of vlansOf(config)) add("ovs", "vlans", "vlan", vlans);
+  if (config["type"] === "sriov") {
+    const { vlan, trust, spoofchk } = config;
+    if (typeof vlan === "number") add("links", "vfVlans", "vlan", String(vlan));
+    if (trust === "on" || spoofchk === "off") add("links", "vfTrust", trust === "on" ? "trust" : "spoofchk", true);
+  }
   const { ipam, sysctl } = config;
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
   if (isJsonObject(ipam) && typeof ipam["pool"] === "string") add("leases", "pools", "ipam.pool", ipam["pool"]);
@@ -128,7 +133,7 @@ export function uncovered(
 
 function covers(key: string, pattern: unknown, value: string): boolean {
   if (key === "networks") return containsNetwork(pattern, value);
-  if (key === "vlans") return containsVlans(pattern, value);
+  if (key === "vlans" || key === "vfVlans") return containsVlans(pattern, value);
   return typeof pattern === "string" && matchesPattern(pattern, value);
 }
 

@@ -90,6 +90,26 @@ const ovs: Rows = {
   "DE-OVS-12": "The arguments `mac` and `ovnPort` of CNI_ARGS and of `args.cni` are the pod's MAC and the port's iface-id.",
 };
 
+const sriov: Rows = {
+  "DE-SRIOV-01": "The delegate sriov sets a real virtual function, moves it into the pod and back, and restores its settings.",
+  "DE-SRIOV-02": "The key `deviceID` names the virtual function by its PCI address.",
+  "DE-SRIOV-03": "The key `vlan` is the VLAN of the function; 0: none.",
+  "DE-SRIOV-04": "The key `vlanQoS` is the priority of the VLAN tag.",
+  "DE-SRIOV-05": "The key `vlanProto` is 802.1q or 802.1ad.",
+  "DE-SRIOV-06":
+    "The key `mac` is the MAC of the function and of its link; MAC of CNI_ARGS and `runtimeConfig.mac` take precedence.",
+  "DE-SRIOV-07": "The key `spoofchk` switches the spoof check on or off.",
+  "DE-SRIOV-08": "The key `trust` switches the trust on or off.",
+  "DE-SRIOV-09": "The key `link_state` is auto, enable or disable.",
+  "DE-SRIOV-10": "The key `min_tx_rate` is the minimum rate in Mbit/s; 0 where only the maximum is set.",
+  "DE-SRIOV-11": "The key `max_tx_rate` is the maximum rate in Mbit/s; 0: no bound.",
+  "DE-SRIOV-12": "The key `ipam` gives the function addresses and routes; without it, the function is brought up only.",
+  "DE-SRIOV-13": "The key `runtimeConfig.deviceID` takes precedence over `deviceID`.",
+  "DE-SRIOV-14": "The key `dns` is the result's, where there is an `ipam`.",
+  "DE-SRIOV-15": "The keys `logLevel` and `logFile` have no effect.",
+  "DE-SRIOV-16": "A function of a driver of user space (DPDK) is set and stays where it is.",
+};
+
 const ptp: Rows = {
   "DE-PTP-01": "The delegate ptp has the verbs, versions, results and effects of the reference plugin.",
   "DE-PTP-02": "The key `ipMasq` masquerades the pod's packets to other networks.",
@@ -168,6 +188,7 @@ export const delegates: Rows = {
   ...ptp,
   ...routeOverride,
   ...sbr,
+  ...sriov,
   ...staticRows,
   ...tap,
   ...vlan,

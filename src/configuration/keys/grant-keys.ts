@@ -90,6 +90,16 @@ const linkKeys = {
     kind: absolutePath,
     about: `Directory of the records of devices that pods have; ${defaultDeviceRecords} by default.`,
   }),
+  vfVlans: key({
+    kind: listOf(vlansPattern, (text) => (vlanRange(text) === undefined ? `${text} is not ${vlansPattern.wanted}` : undefined)),
+    about:
+      "VLANs that a delegate may give a granted virtual function (SR-IOV), each a number or a range such as 1000-1099; 0 stands for no VLAN. None by default.",
+  }),
+  vfTrust: key({
+    kind: boolean,
+    about:
+      "Whether a delegate may trust a granted virtual function, and switch off its spoof check; false by default. A pod with a trusted function may change its MAC and receive frames of others.",
+  }),
   forwarding: key({ kind: boolean, about: "Whether a delegate may switch on the node's IP forwarding; false by default." }),
   vethQueues: key({
     kind: count(maxVethQueues),

@@ -44,6 +44,7 @@ import {
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { linkMove } from "../../../host/system/netlink/link-move.ts";
 import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
+import { vfMessages } from "../../../host/system/netlink/virtual-function.ts";
 import { startAgent } from "../../lab/agent.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
 import { mappedId, missing, type Requirement, tunDevice } from "../../lab/requires.ts";
@@ -652,6 +653,34 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       try {
         await attack(script, inNode);
         expect(node.exec(["ip", "-o", "link"]).stdout).toMatch(/ devown[@:].* devother|devother.* devown/su);
+      } finally {
+        node.dispose();
+      }
+    });
+
+    test("`physicalFunctions`: no virtual function of another link is set, and none by a pod's namespace", async () => {
+      const node = createPodNamespace("node");
+      node.exec(["ip", "link", "add", "pf0own", "type", "veth", "peer", "name", "pf1other"]);
+      policy({ physicalFunctions: ["pf0*"] });
+      const inNode = shop.script("functions-in-node", `exec nsenter --net=${node.path} ${bounded}`);
+      const script = async (engine: EngineSide): Promise<void> => {
+        const [own, other] = [indexOf(node, "pf0own"), indexOf(node, "pf1other")];
+        const set = (path: string, index: number, name?: string, second?: string) => {
+          const [message] = vfMessages(index, 0, { trust: true });
+          if (message === undefined) throw new Error("no message");
+          const named = name === undefined ? [] : [attribute(IFLA_IFNAME, cString(name))];
+          const request = { ...message.request, body: concat([message.request.body, ...named]) };
+          return engine.netlink({ path, second, request: encodeRequests([linksRequest, request]), deadlineMs: 60_000 });
+        };
+        // The name of a message with an index is a new name of the link.
+        for (const tried of [set("", other), set("", 0, "pf1other"), set("", other, "pf0own")])
+          expect(await tried).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        for (const second of [undefined, "/proc/self/ns/net"])
+          expect(await set(pod.path, indexOf(pod, "lo"), undefined, second)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        expect(await set("", own)).toMatchObject({ errno: 0, sent: true });
+      };
+      try {
+        await attack(script, inNode);
       } finally {
         node.dispose();
       }

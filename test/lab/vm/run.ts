@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { getArm64 } from "./arm64-files.ts";
 import { recordOutcomes } from "../peers/record.ts";
+import { adapterEmulator } from "./adapter-emulator.ts";
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
@@ -44,12 +45,21 @@ const project = isCluster ? "cluster" : isIn("test/peers/") || words.some((word)
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const command = [
   'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
+  // The kernel makes the links of virtual functions a moment later.
+  "for file in /sys/class/net/*/device/sriov_numvfs; do [ ! -e $file ] || { echo 2 >$file; sleep 10; }; done",
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
 ].join("\n");
+// A test of virtual functions has the word in its file's name.
+const withFunctions = words.some((word) => word.includes("virtual-function")) ? adapterEmulator() : undefined;
+if (typeof withFunctions === "string") {
+  process.stderr.write(`plexus: no virtual functions: ${withFunctions}\n`);
+  process.exit(3);
+}
 let shown = "";
 const status = await runInMachine(kernel, {
   command,
-  modules,
+  modules: withFunctions === undefined ? modules : [...modules, "igb", "igbvf"],
+  ...(withFunctions === undefined ? {} : { adapterEmulator: withFunctions }),
   memoryMiB: 4096,
   countsInstructions: isCluster,
   show(text) {

@@ -35,11 +35,9 @@ function isHardware({ permanentMac, parentDevice }: DeviceIdentity): boolean {
 }
 
 function isSameHardware({ permanentMac, parentDevice }: DeviceIdentity, link: LinkState): boolean {
-  return (
-    link.permanentMac === permanentMac &&
-    link.parentDevice?.bus === parentDevice?.bus &&
-    link.parentDevice?.name === parentDevice?.name
-  );
+  // A virtual function whose MAC is set at its physical function gets another permanent MAC. Its device on the bus stays.
+  const hasMac = link.permanentMac === permanentMac || (permanentMac === "" && parentDevice !== undefined);
+  return hasMac && link.parentDevice?.bus === parentDevice?.bus && link.parentDevice?.name === parentDevice?.name;
 }
 
 /** Kind and other end: a pod can make neither for a link of its own whose other end is on the node. */

@@ -9,9 +9,13 @@ import { errnoOf } from "../../../store/files/errno.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
 import { walkDirectories } from "../../../store/files/walk-directories.ts";
 import { type DeviceRecord, readRecord } from "./device-record.ts";
+import { type FunctionRecord, readFunctionRecord } from "./function-record.ts";
 
 /** The attachment and the name in the pod, by which a record is found. */
 export type DeviceKey = Pick<DeviceRecord, "containerId" | "ifname" | "podName">;
+
+/** The attachment and the PCI address, by which the record of a virtual function's settings is found. */
+export type FunctionKey = Pick<FunctionRecord, "containerId" | "ifname" | "pciAddress">;
 
 /** A record's file that cannot be read. Its name tells the attachment and the device's name in the pod. */
 export interface DamagedRecord extends DeviceKey {
@@ -19,32 +23,56 @@ export interface DamagedRecord extends DeviceKey {
   readonly fault: Fault;
 }
 
-/** All records of a node. */
-export interface DeviceRecords {
-  readonly records: readonly DeviceRecord[];
+/** All records of one kind on a node. */
+export interface Records<R> {
+  readonly records: readonly R[];
   readonly damaged: readonly DamagedRecord[];
 }
 
-/** The records of all devices that attachments of this node have. Faults: STORE_FAILED, STORE_UNSAFE. */
-export interface DeviceStore {
-  readonly load: (key: DeviceKey) => Result<DeviceRecord | undefined>;
-  readonly list: () => Result<DeviceRecords>;
-  readonly save: (record: DeviceRecord) => Result<void>;
-  readonly remove: (key: DeviceKey) => Result<void>;
+/** Records of one kind. Faults: STORE_FAILED, STORE_UNSAFE. */
+export interface RecordStore<Key, R extends Key> {
+  readonly load: (key: Key) => Result<R | undefined>;
+  readonly list: () => Result<Records<R>>;
+  readonly save: (record: R) => Result<void>;
+  readonly remove: (key: Key) => Result<void>;
+}
+
+/** The records of all devices that attachments of this node have. */
+export interface DeviceStore extends RecordStore<DeviceKey, DeviceRecord> {
+  /** The earlier settings of their virtual functions. */
+  readonly functions: RecordStore<FunctionKey, FunctionRecord>;
 }
 
 /** Maximum size of a record's file. A device has few addresses, each of at most some hundred bytes. */
 const maxBytes = 262_144;
 const mode = 0o700;
-const suffix = ".json";
 
 /** The store on files of a directory, which is made with the first record. */
 export function deviceFiles(directory: string): DeviceStore {
   const root = resolve(directory);
-  const exists = (make: boolean): Result<boolean> => walkDirectories(root, root, make ? mode : undefined, walkFaults);
-  const pathOf = (key: DeviceKey): string => join(root, fileName(key));
   return {
-    load: (key) => readOne(pathOf(key)),
+    ...recordFiles<DeviceKey, DeviceRecord>(root, ".json", ({ podName }) => podName, readRecord),
+    functions: recordFiles<FunctionKey, FunctionRecord>(
+      root,
+      ".vf",
+      ({ pciAddress }) => pciAddress.replaceAll(":", "-"),
+      readFunctionRecord,
+    ),
+  };
+}
+
+/** `lastPart` and `suffix`: the end of a file's name. */
+function recordFiles<Key extends Pick<DeviceKey, "containerId" | "ifname">, R extends Key>(
+  root: string,
+  suffix: string,
+  lastPart: (key: Key) => string,
+  read: (text: string) => R | undefined,
+): RecordStore<Key, R> {
+  const exists = (make: boolean): Result<boolean> => walkDirectories(root, root, make ? mode : undefined, walkFaults);
+  // No part contains `:`: container IDs have none by CNI's rules, and the kernel refuses the character in a link's name.
+  const pathOf = (key: Key): string => join(root, `${key.containerId}:${key.ifname}:${lastPart(key)}${suffix}`);
+  return {
+    load: (key) => readOne(pathOf(key), read),
     list: () => {
       const there = exists(false);
       if (!there.ok) return there;
@@ -54,11 +82,11 @@ export function deviceFiles(directory: string): DeviceStore {
       } catch (error) {
         return errnoOf(error) === "ENOENT" ? ok({ records: [], damaged: [] }) : failed(failure(root, error));
       }
-      const records: DeviceRecord[] = [];
+      const records: R[] = [];
       const damaged: DamagedRecord[] = [];
       for (const name of names) {
-        const record = readOne(join(root, name));
-        if (!record.ok) damaged.push({ ...keyIn(name), fault: record.fault });
+        const record = readOne(join(root, name), read);
+        if (!record.ok) damaged.push({ ...keyIn(name.slice(0, -suffix.length)), fault: record.fault });
         else if (record.value !== undefined) records.push(record.value);
       }
       return ok({ records, damaged });
@@ -71,19 +99,14 @@ export function deviceFiles(directory: string): DeviceStore {
   };
 }
 
-/** No part contains `:`: container IDs have none by CNI's rules, and the kernel refuses the character in a link's name. */
-function fileName({ containerId, ifname, podName }: DeviceKey): string {
-  return `${containerId}:${ifname}:${podName}${suffix}`;
-}
-
 function keyIn(name: string): DeviceKey {
-  const [containerId = "", ifname = "", podName = ""] = name.slice(0, -suffix.length).split(":");
+  const [containerId = "", ifname = "", podName = ""] = name.split(":");
   return { containerId, ifname, podName };
 }
 
-function readOne(path: string): Result<DeviceRecord | undefined> {
+function readOne<R>(path: string, read: (text: string) => R | undefined): Result<R | undefined> {
   try {
-    const record = readRecord(readRegularFile(path, { maxBytes, foreign: false }));
+    const record = read(readRegularFile(path, { maxBytes, foreign: false }));
     return record === undefined
       ? failed(
           fault(

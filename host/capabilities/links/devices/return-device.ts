@@ -19,17 +19,24 @@ export type Returned = "returned" | "absent" | { readonly reason: string };
 /** Offset of the link's index in an address message. */
 const addressIndex = 4;
 
-/** Finds the device in the pod or on the node, and restores its name and state there. It changes nothing if the state is restored already. */
-export async function returnDevice(namespaces: Namespaces, record: DeviceRecord): Promise<Returned> {
+/**
+ * Finds the device in the pod or on the node, and restores its name and state there. It changes nothing if the state is restored already. `onNode` runs
+ * when the device is out of the pod, before its MAC is restored; it answers why it failed.
+ */
+export async function returnDevice(
+  namespaces: Namespaces,
+  record: DeviceRecord,
+  onNode: () => Promise<string | undefined>,
+): Promise<Returned> {
   const inPod = await linksInPod(namespaces, record);
-  const onNode = await linksAt(namespaces, "host");
+  const nodeLinks = await linksAt(namespaces, "host");
   if (!inPod.ok) return { reason: inPod.fault.msg };
-  if (!onNode.ok) return { reason: onNode.fault.msg };
+  if (!nodeLinks.ok) return { reason: nodeLinks.fault.msg };
   const own = deviceInPod(record, inPod.value);
-  const back = own === undefined ? deviceOnNode(record, onNode.value) : undefined;
-  if (own === undefined && back === undefined) return "absent";
+  const back = own === undefined ? deviceOnNode(record, nodeLinks.value) : undefined;
+  if (own === undefined && back === undefined) return absent(onNode);
   const { name } = record;
-  const other = onNode.value.find(
+  const other = nodeLinks.value.find(
     (link) => link.index !== back?.index && (link.name === name || link.alternativeNames.includes(name)),
   );
   if (other !== undefined)
@@ -37,10 +44,15 @@ export async function returnDevice(namespaces: Namespaces, record: DeviceRecord)
       reason: `link ${other.name} of the node has the name ${name} of the device; rename or remove that link, then repeat the call`,
     };
   const moved = own === undefined ? back : await moveBack(namespaces, own, record);
-  if (moved === undefined) return "absent";
+  if (moved === undefined) return absent(onNode);
   if ("reason" in moved) return moved;
-  const reason = await restore(namespaces, moved, record);
+  const reason = (await onNode()) ?? (await restore(namespaces, await readAgain(namespaces, moved), record));
   return reason === undefined ? "returned" : { reason };
+}
+
+async function absent(onNode: () => Promise<string | undefined>): Promise<Returned> {
+  const reason = await onNode();
+  return reason === undefined ? "absent" : { reason };
 }
 
 /** The pod's links, or the device's alone where the pod has made more links than one answer of the kernel holds. */
@@ -73,6 +85,12 @@ async function moveBack(
   const [read] = (await namespaces.exchange("host", [linkRequest(name)])).answers;
   const [state] = read?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
   return state ?? { reason: `link ${name} is not on the node after its move` };
+}
+
+/** The link after its settings were restored, which may have changed its MAC. */
+async function readAgain(namespaces: Namespaces, link: LinkState): Promise<LinkState> {
+  const [read] = (await namespaces.exchange("host", [linkRequest(link.index)])).answers;
+  return read?.messages.flatMap((message) => linkStateIn(message) ?? [])[0] ?? link;
 }
 
 /** Restores name, MAC, MTU, alias, alternative names, addresses and the up state. Answers why it could not. */

@@ -29,6 +29,8 @@ beforeAll(() => {
     [`${port}/driver`, "drivers/mlx5_core"],
     ["devices/pci0000:00/0000:3b:02.1/driver", "drivers/mlx5_core"],
     ["devices/pci0000:00/0000:3b:02.1/physfn", port],
+    [`${port}/virtfn0`, "devices/pci0000:00/0000:3b:02.0"],
+    [`${port}/virtfn1`, "devices/pci0000:00/0000:3b:02.1"],
     ["devices/pci0000:00/0000:00:05.0/virtio2/driver", "drivers/virtio_net"],
     ["devices/pci0000:00/0000:00:06.0/driver", "drivers/vfio-pci"],
     ["bus/pci/devices/0000:3b:00.0", port],
@@ -61,6 +63,17 @@ test("the facts of a port, of its virtual function, and of a virtio device", () 
   });
   expect(sysfs.factsOf(pci("0000:3b:02.1"), "ens5v1", nameOf)).toMatchObject({ physicalFunction: "ens5", numaNode: undefined });
   expect(sysfs.factsOf(virtio, "eth0", noName)).toMatchObject({ driver: "virtio_net", pciAddress: "0000:00:05.0" });
+});
+
+test("a virtual function has a physical function and a number there; a port has none, and a device of user space no link", () => {
+  const sysfs = new Sysfs(root);
+  expect(sysfs.virtualFunctionOf(pci("0000:3b:02.1"))).toEqual({ physical: pci("0000:3b:00.0"), number: 1 });
+  expect([pci("0000:3b:00.0"), pci("0000:99:00.0"), pci("..")].map((device) => sysfs.virtualFunctionOf(device))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect([sysfs.hasLink(pci("0000:3b:00.0")), sysfs.hasLink(pci("0000:00:06.0"))]).toEqual([true, false]);
 });
 
 test("a device is found by its PCI address, also above virtio, and by its path; not by a bridge above it, nor outside of the buses", () => {

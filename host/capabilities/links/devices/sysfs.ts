@@ -6,8 +6,21 @@ import type { LinksDeviceFacts } from "../../../sandbox/abi/generated/delegate-1
 import type { ParentDevice } from "../../../system/netlink/link-state.ts";
 
 const pciAddress = /^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$/u;
+
+/** Whether the name is a PCI address as the kernel writes it. */
+export function isPciAddress(name: string): boolean {
+  return pciAddress.test(name);
+}
+
 /** A name on a bus: no separator, and not the directory itself. */
 const busName = /^(?!\.{1,2}$)[\w.:-]{1,64}$/u;
+
+/** A virtual function (SR-IOV) of an adapter. */
+export interface VirtualFunction {
+  readonly physical: ParentDevice;
+  /** Counted from 0 within the physical function. */
+  readonly number: number;
+}
 
 /** The part of /sys that devices need. `root` is /sys; tests have another one. */
 export class Sysfs {
@@ -43,6 +56,22 @@ export class Sysfs {
   /** A device by its PCI address or its auxiliary name, also without a link; undefined if there is none. */
   find(id: string): ParentDevice | undefined {
     return ["pci", "auxiliary"].map((bus) => ({ bus, name: id })).find((device) => this.directoryOf(device) !== undefined);
+  }
+
+  /** Whether the device has a link in any network namespace: the kernel shows the links of this one alone, but the directory always. */
+  hasLink(device: ParentDevice): boolean {
+    const directory = this.directoryOf(device);
+    return directory !== undefined && real(join(directory, "net")) !== undefined;
+  }
+
+  /** The physical function of a virtual function, and the number that this one has there; undefined for another device. */
+  virtualFunctionOf(device: ParentDevice): VirtualFunction | undefined {
+    const directory = this.directoryOf(device);
+    const physical = directory === undefined ? undefined : real(join(directory, "physfn"));
+    if (physical === undefined) return undefined;
+    const entry = names(physical).find((name) => /^virtfn\d+$/u.test(name) && real(join(physical, name)) === directory);
+    if (entry === undefined) return undefined;
+    return { physical: { bus: "pci", name: basename(physical) }, number: Number(entry.slice("virtfn".length)) };
   }
 
   /** `link`: the name of the device's link, for its speed. `nameOf`: the link's name of a device, for the physical function. */

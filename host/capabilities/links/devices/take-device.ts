@@ -1,8 +1,7 @@
-// The operations `take-device` and `give-back`, and the return of devices in a GC.
+// The operations `take-device` and `give-back`.
 
 import { fault } from "../../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../../src/fault/result.ts";
-import type { AttachmentId } from "../../../../src/cni/attachment.ts";
 import type { LinksTaking } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { EEXIST } from "../../../system/errno.ts";
 import { addressesOf, addressesRequest } from "../../../system/netlink/address.ts";
@@ -11,7 +10,7 @@ import { linkAlias, linkMove } from "../../../system/netlink/link-move.ts";
 import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
 import { type DeviceScope, type LinkScope, linkText, misused } from "../link-scope.ts";
 import type { LinkTransaction } from "../link-transaction.ts";
-import { Namespaces, type NamespaceShim, refusalText } from "../namespaces.ts";
+import { refusalText } from "../namespaces.ts";
 import { adoptedDevice } from "./adopt-device.ts";
 import { deviceOnNode, identityOf } from "./device-identity.ts";
 import type { DeviceRecord } from "./device-record.ts";
@@ -19,6 +18,8 @@ import type { DeviceKey } from "./device-store.ts";
 import { linksAt, selectDevice } from "./find-device.ts";
 import { selectorText } from "./selector-text.ts";
 import { addressRequests, returnDevice } from "./return-device.ts";
+import type { FunctionRecord } from "./function-record.ts";
+import { functionsGivenBack, type HeldBy, restoreAll, settingsFor } from "./held-functions.ts";
 
 /** The kernel returns a device of a vanished pod under its name in the pod, or under this one where a link has that name. */
 const kernelsName = /^dev\d+$/;
@@ -54,7 +55,9 @@ export async function takeDevice(transaction: LinkTransaction, taking: LinksTaki
   const raw = addressesOf(addresses.value, link.index).map((each) => Buffer.from(each.raw).toString("hex"));
   // The kernel returned the device of a vanished pod: its own name and state are in the record of that pod.
   const earlier = records.find((record) => deviceOnNode(record, [link]) !== undefined);
-  const record = recordOf(scope, where.value, link, raw, earlier);
+  const set = settingsFor(where.value, link);
+  if (!set.ok) return set;
+  const record = recordOf(scope, where.value, link, raw, earlier, set.value);
   const saved = store.save(record);
   if (!saved.ok) return saved;
   const action = `moving ${linkText("host", link.name)} into the pod as ${taking.name}`;
@@ -92,9 +95,15 @@ export async function giveBack(transaction: LinkTransaction, name: string): Prom
   const { store } = where.value.devices;
   const known = store.load(where.value);
   if (!known.ok) return known;
+  const functions = functionsGivenBack(where.value, name);
+  if (!functions.ok) return functions;
   const record = known.value ?? (await adopted(transaction, where.value));
-  if (record === undefined) return ok(undefined);
-  const returned = await returnDevice(namespaces, record);
+  const restored = (): Promise<string | undefined> => restoreAll(namespaces, where.value.devices, functions.value);
+  if (record === undefined) {
+    const reason = await restored();
+    return reason === undefined ? ok(undefined) : failed(fault("NETLINK_FAILED", `links: ${label}: ${reason}`));
+  }
+  const returned = await returnDevice(namespaces, record, restored);
   if (typeof returned === "object") return failed(fault("NETLINK_FAILED", `links: ${label}: ${returned.reason}`));
   const removed = store.remove(where.value);
   if (!removed.ok) return removed;
@@ -105,40 +114,6 @@ export async function giveBack(transaction: LinkTransaction, name: string): Prom
   return ok(undefined);
 }
 
-/** GC: returns the devices of attachments of this delegate and network that are not valid. Answers their number. */
-export async function retainDevices(
-  scope: LinkScope,
-  shim: NamespaceShim,
-  valid: readonly AttachmentId[],
-): Promise<Result<number>> {
-  if (scope.verb !== "GC") return failed(misused(`retain-devices is allowed in GC only, and this call is ${scope.verb}`));
-  const { devices } = scope;
-  if (devices === undefined) return ok(0);
-  const listed = devices.store.list();
-  if (!listed.ok) return listed;
-  const { records, damaged } = listed.value;
-  const kept = new Set(valid.map(({ containerId, ifname }) => `${containerId}:${ifname}`));
-  let count = 0;
-  const [unreadable] = damaged;
-  // The devices of other records come back all the same.
-  let failure: Result<never> | undefined = unreadable === undefined ? undefined : failed(unreadable.fault);
-  for (const record of records) {
-    const { type, network, containerId, ifname, netns } = record;
-    if (type !== scope.type || network !== devices.network || kept.has(`${containerId}:${ifname}`)) continue;
-    const returned = await returnDevice(new Namespaces(shim, netns), record);
-    if (typeof returned === "object") {
-      failure ??= failed(
-        fault("NETLINK_FAILED", `links: the device ${record.name} of container ${containerId}: ${returned.reason}`),
-      );
-      continue;
-    }
-    const removed = devices.store.remove(record);
-    if (!removed.ok) return removed;
-    count++;
-  }
-  return failure ?? ok(count);
-}
-
 async function adopted({ scope, namespaces }: LinkTransaction, where: Attached): Promise<DeviceRecord | undefined> {
   if (where.netns === "") return undefined;
   const links = await linksAt(namespaces, "pod");
@@ -146,8 +121,7 @@ async function adopted({ scope, namespaces }: LinkTransaction, where: Attached):
   return links.ok ? adoptedDevice(scope, { ...where, network }, sysfs, links.value) : undefined;
 }
 
-interface Attached extends DeviceKey {
-  readonly devices: DeviceScope;
+interface Attached extends DeviceKey, HeldBy {
   readonly netns: string;
 }
 
@@ -162,14 +136,14 @@ function recordOf(
   link: LinkState,
   addresses: readonly string[],
   earlier: DeviceRecord | undefined,
+  set: FunctionRecord | undefined,
 ): DeviceRecord {
   const key = { type, network: devices.network, containerId, ifname, podName, netns };
-  if (earlier !== undefined) {
-    const { identity, name, mtu, up, alias, alternativeNames } = earlier;
-    return { ...key, identity, name, mtu, up, alias, alternativeNames, addresses: earlier.addresses };
-  }
-  const { name, mtu, up, alias, alternativeNames } = link;
-  return { ...key, identity: identityOf(link), name, mtu, up, alias, alternativeNames, addresses };
+  const { name, mtu, up, alias, alternativeNames } = earlier ?? link;
+  const identity = earlier?.identity ?? { ...identityOf(link), mac: set?.linkMac ?? link.mac };
+  // The driver may take the MAC that was set at the physical function as the permanent one.
+  const own = set === undefined ? identity : { ...identity, permanentMac: "" };
+  return { ...key, identity: own, name, mtu, up, alias, alternativeNames, addresses: earlier?.addresses ?? addresses };
 }
 
 /** Why there is no link to take. */
@@ -188,11 +162,15 @@ function absence({ device }: LinksTaking, records: readonly DeviceRecord[], hasD
 
 async function undoTake(
   { namespaces }: LinkTransaction,
-  { store }: DeviceScope,
+  devices: DeviceScope,
   record: DeviceRecord,
 ): Promise<string | undefined> {
+  const { store } = devices;
   const current = store.load(record);
-  const returned = await returnDevice(namespaces, (current.ok ? current.value : undefined) ?? record);
+  const functions = functionsGivenBack({ ...record, devices }, record.podName);
+  if (!functions.ok) return functions.fault.msg;
+  const restored = (): Promise<string | undefined> => restoreAll(namespaces, devices, functions.value);
+  const returned = await returnDevice(namespaces, (current.ok ? current.value : undefined) ?? record, restored);
   if (typeof returned === "object") return returned.reason;
   const removed = store.remove(record);
   return removed.ok ? undefined : removed.fault.msg;

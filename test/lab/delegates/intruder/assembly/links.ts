@@ -36,6 +36,8 @@ import {
   Taking,
   Tap,
   Veth,
+  VfLinkState,
+  VfSettings,
   Vlan,
   VlanGateway,
   Vrf,
@@ -209,9 +211,26 @@ export function tryOddities(tries: Tries, hostLink: string, ifname: string): voi
   tryOne(tries, "delete-route without a link", "", Operation.deleteRoute(route));
   const way = defaultLink(Place.Host);
   tries.refused("default-link of the node", hostLink, way.isOk ? null : way.error);
+  tryFunction(tries, "0000:ff:1f.7", "0000:ff:1f.7");
+  tryFunction(tries, "../../net", "");
   const many = new Array<Operation>();
   for (let i = 0; i < 300; i++) many.push(Operation.settle(new Settling(ownLink, 0)));
   tries.refused("300 operations", "300", faultOf(many));
+}
+
+/** Tries every setting of a virtual function. `named`: what a refusal must name. */
+function tryFunction(tries: Tries, pciAddress: string, named: string): void {
+  for (let which = 0; which < 7; which++) {
+    const vf = new VfSettings(pciAddress, false);
+    if (which == 0) vf.mac = "02:00:00:00:00:66";
+    if (which == 1) vf.vlan = new Some<u16>(7);
+    if (which == 2) vf.vlan = new Some<u16>(0);
+    if (which == 3) vf.trust = new Some<bool>(true);
+    if (which == 4) vf.spoofCheck = new Some<bool>(false);
+    if (which == 5) vf.maxRate = new Some<u32>(0);
+    if (which == 6) vf.linkState = new Some<VfLinkState>(VfLinkState.Enable);
+    tryOne(tries, `set-vf ${which}`, named, Operation.setVf(vf));
+  }
 }
 
 function tryOne(tries: Tries, what: string, name: string, operation: Operation): void {

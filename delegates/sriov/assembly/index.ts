@@ -1,0 +1,90 @@
+// Sets a virtual function (SR-IOV) and moves it into the pod. README.md has its configuration.
+
+import { apply, Change, LinkName, Operation, Place, read, retainDevices, Taking } from "plexus/abi/links";
+import * as delegation from "plexus/abi/delegation";
+import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
+import { Fault, StatusRequest } from "plexus/abi/types";
+import { invalidConfig } from "plexus/faults";
+import { checkOfIpam, delOfIpam, gcOfIpam, statusOfIpam } from "plexus/ipam";
+import { MainInterface } from "plexus/main-interface";
+import { CheckedInterface } from "plexus/main-interface-check";
+import { Driver, resultWithoutLink } from "plexus/user-space-driver";
+import { NO_ADDRESS, NO_DEVICE } from "./codes";
+import { Settings } from "./settings";
+
+/** Sets the function, moves it in, and gives it IPAM's addresses. After a fault the function is as it was, and the addresses are released. */
+export function add(request: AttachmentRequest): SuccessOrFault {
+  const settings = Settings.read(request.network, request.attachment.args, true);
+  if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
+  const driver = Driver.of(settings.deviceId, NO_DEVICE);
+  if (driver.fault !== null) return SuccessOrFault.err(driver.fault as Fault);
+  if (driver.isOfUserSpace) return withoutLink(request, settings);
+  const made = new MainInterface(request);
+  const vf = settings.vf;
+  if (vf !== null) made.making.push(Operation.setVf(vf));
+  made.making.push(Operation.takeDevice(new Taking(settings.selector, made.name, false)));
+  const mac = settings.mac;
+  if (mac !== null) {
+    const change = new Change(new LinkName(Place.Pod, made.name));
+    change.mac = mac;
+    made.making.push(Operation.changeLink(change));
+  }
+  made.unmaking = Operation.giveBack(made.name);
+  made.ipam = settings.ipam;
+  made.notifiesIpv4 = true;
+  made.notifiesIpv6 = true;
+  made.reportsMtu = true;
+  made.dns = settings.dns;
+  return made.add();
+}
+
+/** A driver of user space has the function, so that only the physical function's side is set. */
+function withoutLink(request: AttachmentRequest, settings: Settings): SuccessOrFault {
+  const result = resultWithoutLink(request, settings.ipam, settings.mac, settings.dns, NO_ADDRESS);
+  const vf = settings.vf;
+  if (!result.isOk || vf === null) return result;
+  const applied = apply([Operation.setVf(vf)]);
+  if (applied.isOk) return result;
+  // The first fault is reported. If this DEL fails, the runtime's DEL releases the address.
+  if (settings.ipam != "") delegation.del(settings.ipam, null);
+  return SuccessOrFault.err(applied.error);
+}
+
+/**
+ * Releases the addresses, moves the function back and restores its settings, also where the pod's namespace is gone. A failure of one does not stop the
+ * other. Of the configuration only `ipam.type` is read.
+ */
+export function del(request: AttachmentRequest): Fault | null {
+  const fault = delOfIpam(request.network);
+  const back = apply([Operation.giveBack(request.attachment.ifname)]);
+  return fault !== null || back.isOk ? fault : back.error;
+}
+
+/** Answers code 102 with the first difference from the result, or a fault of IPAM. */
+export function check(request: AttachmentRequest): Fault | null {
+  const settings = Settings.read(request.network, request.attachment.args, true);
+  let fault = settings.fault;
+  if (fault === null) fault = checkOfIpam(settings.ipam);
+  if (fault !== null) return fault;
+  if (request.prevResult === null) return invalidConfig("prevResult", "Required prevResult missing");
+  const links = read([new LinkName(Place.Pod, request.attachment.ifname)]);
+  if (!links.isOk) return links.error;
+  // Only a function without a link in the pod needs a look at its driver.
+  const driver: Driver | null = links.value.length > 0 ? null : Driver.of(settings.deviceId, NO_DEVICE);
+  if (driver !== null && (driver.fault !== null || driver.isOfUserSpace)) return driver.fault;
+  const found = CheckedInterface.find(request, null);
+  return found.fault === null ? found.compare() : found.fault;
+}
+
+/** Collects IPAM's garbage, moves functions of stale attachments back, and restores their settings. */
+export function gc(request: GcRequest): Fault | null {
+  const fault = gcOfIpam(request);
+  const back = retainDevices(request.valid);
+  return fault !== null || back.isOk ? fault : back.error;
+}
+
+/** The configuration is valid, and IPAM is ready. The function is not looked for: a pod may have it. */
+export function status(request: StatusRequest): Fault | null {
+  const settings = Settings.read(request.network, [], false);
+  return settings.fault === null ? statusOfIpam(settings.ipam) : settings.fault;
+}
