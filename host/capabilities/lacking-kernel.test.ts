@@ -2,12 +2,12 @@
 // pod whose list has portmap, firewall or bandwidth could never be deleted.
 
 import { expect, test } from "vitest";
+import type { Done } from "../protocol/messages.ts";
 import { attribute } from "../system/netlink/attributes.ts";
 import { concat, cString, u16, u32, u32At } from "../system/netlink/bytes.ts";
 import { IFLA_IFNAME, ifinfomsg } from "../system/netlink/link-attributes.ts";
 import { linkStateIn } from "../system/netlink/link-state.ts";
 import { filterFor } from "./filter/scope.ts";
-import type { NetlinkShim } from "./firewall/kernel.ts";
 import { firewallFor } from "./firewall/scope.ts";
 import { flowsFor } from "./flows/scope.ts";
 import { remove } from "./shaping/replace.ts";
@@ -16,8 +16,6 @@ import { EINVAL, EOPNOTSUPP, EPERM, EPROTONOSUPPORT } from "../system/errno.ts";
 const NLMSG_ERROR = 2;
 const HEADER = 16;
 const RTM_GETLINK = 18;
-
-type Done = Awaited<ReturnType<NetlinkShim["netlink"]>>;
 
 const answer = (errno: number, reply: Uint8Array = new Uint8Array(0)): Done => ({
   kind: "done",

@@ -40,8 +40,10 @@ import {
   NLM_F_EXCL,
   RTM_DELLINK,
   RTM_NEWLINK,
+  RTM_SETLINK,
 } from "../../../host/system/netlink/link-attributes.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
+import { linkRename, nameAddition } from "../../../host/system/netlink/link-change.ts";
 import { linkMove } from "../../../host/system/netlink/link-move.ts";
 import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { vfMessages } from "../../../host/system/netlink/virtual-function.ts";
@@ -677,6 +679,18 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
           expect(await tried).toMatchObject({ errno: EKEYREJECTED, sent: false });
         for (const second of [undefined, "/proc/self/ns/net"])
           expect(await set(pod.path, indexOf(pod, "lo"), undefined, second)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        // Neither this message nor an earlier one makes the other link a listed one.
+        const [message] = vfMessages(0, 0, { trust: true });
+        const byName = {
+          type: RTM_SETLINK,
+          flags: 0,
+          body: concat([message?.request.body ?? new Uint8Array(), attribute(IFLA_IFNAME, cString("pf0new"))]),
+        };
+        for (const batch of [[linkRename(other, "pf0new")], [nameAddition(other, "pf0new"), byName], [byName]])
+          expect(await engine.netlink({ path: "", request: encodeRequests(batch), deadlineMs: 60_000 })).toMatchObject({
+            errno: EKEYREJECTED,
+            sent: false,
+          });
         expect(await set("", own)).toMatchObject({ errno: 0, sent: true });
       };
       try {
