@@ -129,7 +129,11 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       );
       await vi.waitFor(async () => {
         const endpoints = (await slices("one")).flatMap((slice) => slice.endpoints);
-        expect(endpoints).toContainEqual({ addresses: ["10.0.0.3"], ports: [{ name: "sql", protocol: "TCP", port: 5432 }] });
+        expect(endpoints).toContainEqual({
+          namespace: "one",
+          addresses: ["10.0.0.3"],
+          ports: [{ name: "sql", protocol: "TCP", port: 5432 }],
+        });
       }, patience);
     });
 
