@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { type TestAgent, startAgent } from "../test/lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
@@ -11,6 +12,7 @@ import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace
 import { type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { command, referencePlugins } from "../test/lab/requires.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
+import { cpuMs } from "./observed-daemon.ts";
 import { type ObjectServerProcess, startObjectServerProcess } from "./object-server-process.ts";
 
 const native = ["bridge", "host-local"];
@@ -145,6 +147,16 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
       plexus.dispose();
     },
   };
+}
+
+/** Waits until the daemon has no CPU time for half a second. */
+export async function settled({ daemon }: Pick<FollowedNode, "daemon">): Promise<void> {
+  for (let before = -1, quiet = 0; quiet < 5;) {
+    const now = cpuMs(daemon.pid);
+    quiet = now - before < 10 ? quiet + 1 : 0;
+    before = now;
+    await sleep(100);
+  }
 }
 
 /** Notices of the kernel about new elements of sets and maps in network namespaces, by nft(8). */

@@ -6,15 +6,7 @@ import { sliceName, sliceObject } from "../features/policies/rules/address-slice
 import { readPolicy } from "../features/policies/rules/policy.ts";
 import type { ServedObject } from "../test/lab/kube/object-server.ts";
 import { multiNetworkPolicy } from "../test/lab/kube/policy-objects.ts";
-import {
-  ElementNotices,
-  type FollowedNode,
-  missingForFollowedNode,
-  namespace,
-  network,
-  openFollowedNode,
-  paths,
-} from "./followed-node.ts";
+import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths, settled } from "./followed-node.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import type { ObjectChanges } from "./object-server-process.ts";
 import { rssMiB } from "./observed-daemon.ts";
@@ -147,17 +139,6 @@ async function measureChange(): Promise<Samples | string> {
   } finally {
     await notices?.stop();
     await node.dispose();
-  }
-}
-
-/** Waits until the daemon has no CPU time for half a second. */
-async function settled({ daemon }: FollowedNode): Promise<void> {
-  const { cpuMs } = await import("./observed-daemon.ts");
-  for (let before = -1, quiet = 0; quiet < 5;) {
-    const now = cpuMs(daemon.pid);
-    quiet = now - before < 10 ? quiet + 1 : 0;
-    before = now;
-    await wait(100);
   }
 }
 

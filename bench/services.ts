@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { type TestController, startController } from "../test/lab/controller.ts";
-import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths } from "./followed-node.ts";
+import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths, settled } from "./followed-node.ts";
 import { type Benchmark, memoryRows, type Samples } from "./measure.ts";
 import { startObjectServerProcess } from "./object-server-process.ts";
 import { highestRssMiB, rssMiB } from "./observed-daemon.ts";
@@ -57,6 +57,8 @@ async function measureChange(): Promise<Samples | string> {
     const change = async (): Promise<string> => {
       setReady(node.api, key, false);
       await wait(1_500);
+      // A pod that still has the endpoint would get no new element.
+      await settled(node);
       monitors.clear();
       setReady(node.api, key, true);
       return "10.93.200.1 ";

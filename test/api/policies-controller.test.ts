@@ -17,6 +17,9 @@ const patience = { timeout: 60_000, interval: 50 };
 const fromDb = { podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
 const fromTeam = { podSelector: {}, ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: "two" } } }] }] };
 
+/** 100 addresses, as many as an endpoint has at most. */
+const many = (pod: number): readonly string[] => Array.from({ length: 100 }, (_, index) => `10.20.${pod}.${index + 1}`);
+
 describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespaces, kubeApi))(
   "the controller's part for policies",
   () => {
@@ -40,10 +43,18 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     };
     const addresses = async (namespace: string): Promise<readonly string[]> =>
       (await slices(namespace)).flatMap(({ endpoints }) => endpoints.flatMap((each) => each.addresses)).toSorted();
+    const sizes = async (): Promise<readonly number[]> =>
+      (await slices("one"))
+        .map(({ endpoints }) => endpoints.flatMap((each) => each.addresses).filter((each) => each.startsWith("10.20.")).length)
+        .filter((count) => count > 0)
+        .toSorted();
     const events: string[] = [];
+    /** The controller's writes of slices. */
+    const writes: string[] = [];
+    let own: ApiObjects;
     const begin = (): void => {
       term = new AbortController();
-      const context = partContext(objects, {
+      const context = partContext(own, {
         event: ({ kind, name }, { reason, message }) => void events.push(`${kind} ${name} ${reason}: ${message}`),
       });
       running = policiesPart()(context).run(term.signal);
@@ -56,6 +67,9 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     beforeAll(async () => {
       api = await sharedApiServer({ alsoAllowed: policyRequests });
       objects = objectsOf(api.adminKubeconfig);
+      own = objectsOf(api.adminKubeconfig, {
+        onRequest: ({ method, path }) => void (path.startsWith(slicesPath("one")) && method !== "GET" && writes.push(method)),
+      });
       await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
@@ -74,6 +88,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     afterEach(end);
     afterAll(async () => {
       objects?.close();
+      own?.close();
       await api?.dispose();
     });
 
@@ -147,6 +162,17 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       await vi.waitFor(async () => expect(await addresses("two")).toEqual([...before, "10.7.0.2"]), patience);
       outcome(await objects.patch(path, { spec: { policies: null } }));
       await vi.waitFor(async () => expect(await addresses("two")).toEqual(before), patience);
+    });
+
+    test("PO-24: a change of one pod is one PATCH of one slice, and none of the query's other slices", async () => {
+      for (let pod = 0; pod < 11; pod++) await create(podOn("one", `many-${pod}`, { app: "many" }, { "one/red": many(pod) }));
+      const from = [{ podSelector: { matchLabels: { app: "many" } } }];
+      await create(multiNetworkPolicy("one", "from-many", "red", { podSelector: {}, ingress: [{ from }] }));
+      await vi.waitFor(async () => expect(await sizes()).toEqual([100, 1000]), patience);
+      writes.length = 0;
+      outcome(await objects.patch("/api/v1/namespaces/one/pods/many-0", { metadata: { labels: { app: "few" } } }));
+      await vi.waitFor(async () => expect((await sizes()).reduce((sum, each) => sum + each, 0)).toBe(1000), patience);
+      expect(writes).toEqual(["PATCH"]);
     });
 
     test("a slice that another writer has changed or removed is written again", async () => {

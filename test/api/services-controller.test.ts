@@ -67,6 +67,9 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     const term = new AbortController();
     let running: Promise<void>;
     const events: string[] = [];
+    /** The controller's writes of slices. */
+    const writes: string[] = [];
+    let counted: ApiObjects;
 
     const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<ApiObject> => {
       const made = outcome(await admin.create(collectionOf(object), object));
@@ -101,13 +104,18 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         expect(await create(service("probe", { "plexus.dev/network": "red" }))).not.toHaveProperty("spec.selector");
       };
       await vi.waitFor(isChanged, patience);
-      const context = partContext(account, { event: (_, { message }) => void events.push(message) });
+      const groups = ["system:serviceaccounts", "system:serviceaccounts:network"];
+      counted = objectsOf(api.kubeconfig("system:serviceaccount:network:plexus-controller", groups), {
+        onRequest: ({ method, path }) => void (path.startsWith(slicesPath) && method !== "GET" && writes.push(method)),
+      });
+      const context = partContext(counted, { event: (_, { message }) => void events.push(message) });
       running = servicesPart()(context).run(term.signal);
     });
     afterAll(async () => {
       term.abort();
       await running;
       account?.close();
+      counted?.close();
       admin?.close();
       await api?.dispose();
     });
@@ -132,8 +140,12 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         ports: [{ port: 8080 }],
         endpoints: [{ conditions: { ready: false }, zone: "z1" }, {}],
       });
+      writes.length = 0;
       await ready("one", "True");
       await vi.waitFor(async () => expect((await slices("web"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      await vi.waitFor(async () => expect((await slices("blue"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      // Each of the two Services has one slice with the pod.
+      expect(writes).toEqual(["PATCH", "PATCH"]);
       // A further pod, and a network that the pod gets later.
       await create(web("two", { "shop/red": ["10.1.0.3"] }));
       await vi.waitFor(async () => expect(await addresses("web")).toContain("10.1.0.3"), patience);

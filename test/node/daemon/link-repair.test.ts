@@ -1,5 +1,6 @@
 // Repair by components: links above a master that is made anew, and a port of a real Open vSwitch. A daemon in this process, an agent, and real namespaces.
 
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
@@ -70,7 +71,8 @@ describe.skipIf(missingForMixed("repair by components"))("the repair of a compon
     test.skipIf(missing(`repair of ${kind}`, linkType(kind)))(
       "WA-02 WA-03: is attached again above a master that is made anew",
       async () => {
-        const makeMaster = (): unknown => stage.node.exec(["sh", "-c", "ip link add low1 type bridge && ip link set low1 up"]);
+        const makeMaster = (): unknown =>
+          stage.node.exec(["sh", "-c", "ip link add low1 address 02:00:00:00:00:01 type bridge && ip link set low1 up"]);
         makeMaster();
         const pod = await attached(
           kind,
@@ -89,6 +91,39 @@ describe.skipIf(missingForMixed("repair by components"))("the repair of a compon
         stage.node.exec(["ip", "link", "del", "low1"]);
       },
     );
+  });
+
+  test("WA-03: a link that is lost while the pod's ADD runs is not attached again before the ADD has ended", async () => {
+    const [gate, begun] = ["gate", "begun"].map((name) => join(stage.plexus.directory, name));
+    const program = `#!${process.execPath}
+const { existsSync, readFileSync, writeFileSync } = require("node:fs");
+const { cniVersion, prevResult } = JSON.parse(readFileSync(0, "utf8"));
+const answer = () => console.log(JSON.stringify(prevResult ?? { cniVersion, interfaces: [] }));
+if (process.env.CNI_COMMAND !== "ADD") answer();
+else {
+  writeFileSync(${JSON.stringify(begun)}, "");
+  const timer = setInterval(() => existsSync(${JSON.stringify(gate)}) && (clearInterval(timer), answer()), 20);
+}`;
+    writeFileSync(join(stage.plexus.cniPath, "gated"), program, { mode: 0o755 });
+    const network = { type: ipam, subnet: "10.50.0.0/24", dataDir: stage.leases };
+    manifests.network("first", [{ type: "bridge", bridge: "br-first", ipam: network }]);
+    manifests.network("second", [{ type: "gated" }]);
+    manifests.pod("of-both", "first,second");
+    const grants = { [ipam]: { leases: { directories: [stage.leases] }, resolver: {}, log: {} }, static: { log: {} } };
+    const more = { manifests: manifests.directory, hotPlug: true, linkWatch: { repair: true }, wasm: { grants } };
+    const config = stage.network([bridgeStep()], more);
+    const pod = { config, containerId: "of-both", pod: stage.pod(), args: manifests.argsOf("of-both") };
+    const added = node.succeed("ADD", pod);
+    await expect.poll(() => existsSync(begun ?? ""), soon).toBe(true);
+    const before = shape(pod);
+    pod.pod.exec(["ip", "link", "del", "net1"]);
+    const early = node.daemon.residents.changes.repair("of-both", "net1");
+    expect(await early).toMatchObject({ ok: false });
+    expect(pod.pod.links().map(({ name }) => name)).not.toContain("net1");
+    writeFileSync(gate ?? "", "");
+    await added;
+    await expect.poll(() => shape(pod), soon).toEqual(before);
+    await node.succeed("DEL", pod);
   });
 
   describe.skipIf(missing("repair of a port of Open vSwitch", missingOpenVswitch))("of a port of Open vSwitch", () => {
