@@ -71,20 +71,21 @@ describe.skipIf(missingForMixed("repair by components"))("the repair of a compon
     test.skipIf(missing(`repair of ${kind}`, linkType(kind)))(
       "WA-02 WA-03: is attached again above a master that is made anew",
       async () => {
-        const makeMaster = (): unknown =>
-          stage.node.exec(["sh", "-c", "ip link add low1 address 02:00:00:00:00:01 type bridge && ip link set low1 up"]);
+        const makeMaster = (): unknown => stage.node.exec(["sh", "-c", "ip link add low1 type bridge && ip link set low1 up"]);
         makeMaster();
         const pod = await attached(
           kind,
           { master: "low1", ...(kind === "vlan" ? { vlanId: 7 } : {}) },
           { links: { parents: ["low1"] } },
         );
-        const [before, earlier, held] = [shape(pod), indexOf(pod), leases(stage.leases)];
+        // An ipvlan has the hardware address of its master, and the new master has another one.
+        const shown = (): object => (kind === "ipvlan" ? { ...shape(pod), links: pod.pod.links().length } : shape(pod));
+        const [before, earlier, held] = [shown(), indexOf(pod), leases(stage.leases)];
         expect(before).toMatchObject({ routes: expect.stringContaining("10.140.0.0/24") });
         stage.node.exec(["ip", "link", "del", "low1"]);
         await expect.poll(() => sentence(), soon).toContain("net1 no longer exists in the pod's network namespace");
         makeMaster();
-        await expect.poll(() => shape(pod), soon).toEqual(before);
+        await expect.poll(shown, soon).toEqual(before);
         await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
         expect([indexOf(pod) === earlier, leases(stage.leases)]).toEqual([false, held]);
         await end(pod);
