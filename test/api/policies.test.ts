@@ -296,11 +296,12 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await api.network("shop", "storage", [node.bridge("storage", "10.60.0.0/24")]);
       await create(parse(policy));
       const [db, client] = [await running("db", { app: "db" }, "storage"), await running("web", { app: "web" }, "storage")];
-      const tables = async (): Promise<string> => (await onNode("policies", "tables", "shop/db")).stdout;
-      await expect.poll(tables, patience).toMatch(/shop\/db +net1 +shop\/storage +ingress +MultiNetworkPolicy database \(\d+\)/u);
+      await expect
+        .poll(async () => (await onNode("policies", "tables", "shop/db")).stdout, patience)
+        .toMatch(/shop\/db +net1 +shop\/storage +ingress +MultiNetworkPolicy database \(\d+\)/u);
       const inCluster = (...words: readonly string[]): Promise<CommandResult> =>
         runCommandLine([...words, "--kubeconfig", api.adminKubeconfig], false);
-      const shown = { show: "shop/database", explain: "allow", tables: "MultiNetworkPolicy database", status: "policies" };
+      const shown = { show: "database", explain: "allow", tables: "MultiNetworkPolicy database", status: "policies" };
       for (const words of commands) {
         const [, verb = "status"] = words;
         const { stdout, status } = await (verb === "show" || verb === "explain" ? inCluster : onNode)(...words);
