@@ -4,14 +4,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { type TestAgent, startAgent } from "../test/lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
-import { type ObjectServer, startObjectServer } from "../test/lab/kube/object-server.ts";
 import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { command, referencePlugins } from "../test/lab/requires.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
+import { cpuMs } from "./observed-daemon.ts";
+import { type ObjectServerProcess, startObjectServerProcess } from "./object-server-process.ts";
 
 const native = ["bridge", "host-local"];
 
@@ -47,7 +49,7 @@ export interface FollowedPod {
 
 /** The node. */
 export interface FollowedNode {
-  readonly api: ObjectServer;
+  readonly api: ObjectServerProcess;
   readonly plexus: Installation;
   readonly daemon: TestDaemon;
   /** Makes a pod of the API with these labels, and its network namespace. */
@@ -64,7 +66,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
   const plexus = installPlexus({ native });
   const directory = join(plexus.directory, "api");
   mkdirSync(directory);
-  const api = await startObjectServer(directory, Object.values(paths));
+  const api = await startObjectServerProcess(directory, Object.values(paths));
   const socket = join(plexus.directory, "daemon", "plexus.sock");
   const [stateDirectory, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
   const daemon = await startDaemon({
@@ -122,6 +124,8 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
       return { name, netns };
     },
     async attach(all, settings) {
+      // The server has the pods' objects before the runtime's calls come.
+      await api.takeWrites();
       await runAll(
         "attaching",
         4,
@@ -143,6 +147,16 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
       plexus.dispose();
     },
   };
+}
+
+/** Waits until the daemon has no CPU time for half a second. */
+export async function settled({ daemon }: Pick<FollowedNode, "daemon">): Promise<void> {
+  for (let before = -1, quiet = 0; quiet < 5;) {
+    const now = cpuMs(daemon.pid);
+    quiet = now - before < 10 ? quiet + 1 : 0;
+    before = now;
+    await sleep(100);
+  }
 }
 
 /** Notices of the kernel about new elements of sets and maps in network namespaces, by nft(8). */

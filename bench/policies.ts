@@ -4,18 +4,11 @@
 import { queriesOf } from "../features/policies/controller/stored.ts";
 import { sliceName, sliceObject } from "../features/policies/rules/address-slice.ts";
 import { readPolicy } from "../features/policies/rules/policy.ts";
-import type { ObjectServer, ServedObject } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-server.ts";
 import { multiNetworkPolicy } from "../test/lab/kube/policy-objects.ts";
-import {
-  ElementNotices,
-  type FollowedNode,
-  missingForFollowedNode,
-  namespace,
-  network,
-  openFollowedNode,
-  paths,
-} from "./followed-node.ts";
+import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths, settled } from "./followed-node.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
+import type { ObjectChanges } from "./object-server-process.ts";
 import { rssMiB } from "./observed-daemon.ts";
 import { startStopwatch } from "./stopwatch.ts";
 
@@ -37,7 +30,7 @@ const endpoints = (addresses: readonly string[]): readonly { readonly addresses:
   addresses.map((each) => ({ addresses: [each] }));
 
 /** Makes a policy for pods with these labels, and the slice that plexus-controller writes for its peers. */
-function makePolicy(api: ObjectServer, name: string, selected: object, peers: readonly string[]): MadePolicy {
+function makePolicy(api: ObjectChanges, name: string, selected: object, peers: readonly string[]): MadePolicy {
   const spec = {
     podSelector: { matchLabels: selected },
     policyTypes: ["Ingress", "Egress"],
@@ -59,7 +52,7 @@ function makePolicy(api: ObjectServer, name: string, selected: object, peers: re
 }
 
 /** Makes policies with `peers` peers each. */
-function makePolicies(api: ObjectServer, count: number, peers: number): void {
+function makePolicies(api: ObjectChanges, count: number, peers: number): void {
   for (let index = 0; index < count; index++) {
     const addresses = Array.from({ length: peers }, (_, peer) => address(index * peers + peer));
     makePolicy(api, `policy-${index}`, isolated, addresses);
@@ -76,6 +69,7 @@ async function measurePod(): Promise<Samples | string> {
   try {
     makePolicies(node.api, onPod.policies, onPod.peers);
     const pods = { with: node.pod("with", isolated), without: node.pod("without", isolated) };
+    await node.api.takeWrites();
     let containers = 0;
     const addOf = async (side: keyof typeof pods): Promise<number> => {
       const pod = pods[side];
@@ -145,17 +139,6 @@ async function measureChange(): Promise<Samples | string> {
   } finally {
     await notices?.stop();
     await node.dispose();
-  }
-}
-
-/** Waits until the daemon has no CPU time for half a second. */
-async function settled({ daemon }: FollowedNode): Promise<void> {
-  const { cpuMs } = await import("./observed-daemon.ts");
-  for (let before = -1, quiet = 0; quiet < 5;) {
-    const now = cpuMs(daemon.pid);
-    quiet = now - before < 10 ? quiet + 1 : 0;
-    before = now;
-    await wait(100);
   }
 }
 

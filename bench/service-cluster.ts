@@ -9,8 +9,9 @@ import { endpointGroups } from "../features/services/rules/endpoint.ts";
 import { readMemberPod } from "../features/services/rules/member-pod.ts";
 import { readService } from "../features/services/rules/service.ts";
 import { sliceMeta, sliceObject } from "../features/services/rules/service-slice.ts";
-import type { ObjectServer, ServedObject } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-server.ts";
 import { paths } from "./followed-node.ts";
+import type { ObjectChanges } from "./object-server-process.ts";
 
 /** The numbers of objects. */
 export interface ClusterSize {
@@ -55,14 +56,14 @@ export function endpointPod({ namespace, name, app, node, addresses }: EndpointP
 }
 
 /** Changes the readiness of a pod, by `NAMESPACE/NAME`. */
-export function setReady(api: ObjectServer, key: string, isReady: boolean): void {
+export function setReady(api: ObjectChanges, key: string, isReady: boolean): void {
   api.change(paths.pods, key, { status: { conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] } });
 }
 
 /** A cluster. */
 export interface ServiceCluster {
   /** Makes all objects. */
-  readonly fill: (api: ObjectServer) => void;
+  readonly fill: (api: ObjectChanges) => void;
   /** The networks of a node's pods. All nodes have the first network. */
   readonly networksOfNode: (node: number) => readonly string[];
   /** A pod of the first network, with the number of its Services. */
@@ -134,7 +135,7 @@ export function clusterOf(size: ClusterSize): ServiceCluster {
 const zoneOf = (node: string): string => `zone-${Number(node.slice("node-".length)) % 3}`;
 
 /** Makes the slice that plexus-controller has written for a Service: a controller that starts anew has nothing to write. */
-function putSlice(api: ObjectServer, object: unknown, pods: readonly ServedObject[]): void {
+function putSlice(api: ObjectChanges, object: unknown, pods: readonly ServedObject[]): void {
   const service = readService(object);
   if (service === undefined || "problem" in service) throw new Error(`a Service of the cluster: ${service?.problem}`);
   const members = pods.flatMap((each) => {

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { type TestController, startController } from "../test/lab/controller.ts";
-import { startObjectServer } from "../test/lab/kube/object-server.ts";
-import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths } from "./followed-node.ts";
+import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths, settled } from "./followed-node.ts";
 import { type Benchmark, memoryRows, type Samples } from "./measure.ts";
+import { startObjectServerProcess } from "./object-server-process.ts";
 import { highestRssMiB, rssMiB } from "./observed-daemon.ts";
 import { clusterOf, endpointPod, setReady, startNodes } from "./service-cluster.ts";
 import { missingBuild } from "../test/lab/plexus.ts";
@@ -57,6 +57,8 @@ async function measureChange(): Promise<Samples | string> {
     const change = async (): Promise<string> => {
       setReady(node.api, key, false);
       await wait(1_500);
+      // A pod that still has the endpoint would get no new element.
+      await settled(node);
       monitors.clear();
       setReady(node.api, key, true);
       return "10.93.200.1 ";
@@ -92,9 +94,10 @@ async function simulate(): Promise<Simulated | string> {
   const lacking = missingBuild();
   if (lacking !== undefined) return lacking;
   const directory = mkdtempSync(join(tmpdir(), "plexus-bench-services-"));
-  const api = await startObjectServer(directory, Object.values(paths));
+  const api = await startObjectServerProcess(directory, Object.values(paths));
   const cluster = clusterOf(large);
   cluster.fill(api);
+  await api.takeWrites();
   const controller = await startsController(api.kubeconfig);
   const nodes = startNodes({ kubeconfig: api.kubeconfig, count: large.nodes, networks: cluster.networksOfNode });
   try {
@@ -103,28 +106,27 @@ async function simulate(): Promise<Simulated | string> {
     await nodes.listed();
     await wait(5_000);
     // The slices were there: a controller that begins writes none of them.
-    if (api.writes.length > 0)
-      throw new Error(`${api.writes.length} writes without a change, such as ${JSON.stringify(api.writes[0])}`);
+    const first = await api.takeWrites();
+    if (first.length > 0) throw new Error(`${first.length} writes without a change, such as ${JSON.stringify(first[0])}`);
     const looks: number[] = [];
     for (let look = 0; look < 5; look++) {
       await wait(1_000);
       looks.push(rssMiB(controller.pid));
     }
     const changes: number[] = [];
-    api.writes.length = 0;
     for (let turn = 0; turn < turns.warmUp + turns.samples; turn++) {
       await wait(500);
       const { key, address, services } = cluster.pod(turn);
       setReady(api, key, false);
       await nodes.all(address, false);
       await wait(500);
-      api.writes.length = 0;
+      await api.takeWrites();
       const began = performance.now();
       setReady(api, key, true);
       await nodes.all(address, true);
       const ms = performance.now() - began;
       await wait(300);
-      const sent = api.writes.map(({ method, path }) => `${method} ${path}`);
+      const sent = (await api.takeWrites()).map(({ method, path }) => `${method} ${path}`);
       if (sent.length !== services || sent.some((each) => !each.startsWith("PATCH "))) {
         throw new Error(`a change of a pod of ${services} Services caused the writes ${sent.join(", ")}`);
       }

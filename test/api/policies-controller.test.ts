@@ -17,6 +17,10 @@ const patience = { timeout: 60_000, interval: 50 };
 const fromDb = { podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
 const fromTeam = { podSelector: {}, ingress: [{ from: [{ namespaceSelector: { matchLabels: { team: "two" } } }] }] };
 
+const sum = (counts: readonly number[]): number => counts.reduce((all, each) => all + each, 0);
+/** As many addresses as Plexus reads of a pod. */
+const many = (pod: number): readonly string[] => Array.from({ length: 64 }, (_, index) => `10.20.${pod}.${index + 1}`);
+
 describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespaces, kubeApi))(
   "the controller's part for policies",
   () => {
@@ -40,10 +44,19 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     };
     const addresses = async (namespace: string): Promise<readonly string[]> =>
       (await slices(namespace)).flatMap(({ endpoints }) => endpoints.flatMap((each) => each.addresses)).toSorted();
+    const sizes = async (): Promise<readonly number[]> =>
+      (await slices("one"))
+        .filter(({ query }) => query.includes("many"))
+        .map(({ endpoints }) => endpoints.flatMap((each) => each.addresses).filter((each) => each.startsWith("10.20.")).length)
+        .filter((count) => count > 0)
+        .toSorted();
     const events: string[] = [];
+    /** The controller's writes of slices. */
+    const writes: string[] = [];
+    let counted: ApiObjects;
     const begin = (): void => {
       term = new AbortController();
-      const context = partContext(objects, {
+      const context = partContext(counted, {
         event: ({ kind, name }, { reason, message }) => void events.push(`${kind} ${name} ${reason}: ${message}`),
       });
       running = policiesPart()(context).run(term.signal);
@@ -56,6 +69,10 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     beforeAll(async () => {
       api = await sharedApiServer({ alsoAllowed: policyRequests });
       objects = objectsOf(api.adminKubeconfig);
+      counted = objectsOf(api.adminKubeconfig, {
+        onRequest: ({ method, path }) =>
+          void (path.startsWith(slicesPath("one")) && method !== "GET" && writes.push(`${method} ${path}`)),
+      });
       await applyObjects(objects, "deploy/helm/plexus/files/policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/multi-network-policies.yaml");
       await applyObjects(objects, "deploy/helm/plexus/files/networks.yaml", "CustomResourceDefinition");
@@ -74,6 +91,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     afterEach(end);
     afterAll(async () => {
       objects?.close();
+      counted?.close();
       await api?.dispose();
     });
 
@@ -129,7 +147,11 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       );
       await vi.waitFor(async () => {
         const endpoints = (await slices("one")).flatMap((slice) => slice.endpoints);
-        expect(endpoints).toContainEqual({ addresses: ["10.0.0.3"], ports: [{ name: "sql", protocol: "TCP", port: 5432 }] });
+        expect(endpoints).toContainEqual({
+          namespace: "one",
+          addresses: ["10.0.0.3"],
+          ports: [{ name: "sql", protocol: "TCP", port: 5432 }],
+        });
       }, patience);
     });
 
@@ -143,6 +165,20 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       await vi.waitFor(async () => expect(await addresses("two")).toEqual([...before, "10.7.0.2"]), patience);
       outcome(await objects.patch(path, { spec: { policies: null } }));
       await vi.waitFor(async () => expect(await addresses("two")).toEqual(before), patience);
+    });
+
+    test("PO-24: a change of one pod is one PATCH of one slice, and none of the query's other slices", async () => {
+      for (let pod = 0; pod < 17; pod++) await create(podOn("one", `many-${pod}`, { app: "many" }, { "one/red": many(pod) }));
+      const from = [{ podSelector: { matchLabels: { app: "many" } } }];
+      await create(multiNetworkPolicy("one", "from-many", "red", { podSelector: {}, ingress: [{ from }] }));
+      await vi.waitFor(async () => expect(sum(await sizes())).toBe(17 * 64), patience);
+      expect(await sizes()).toHaveLength(2);
+      const names = (await slices("one")).flatMap(({ query, metadata }) => (query.includes("many") ? [metadata.name] : []));
+      writes.length = 0;
+      outcome(await objects.patch("/api/v1/namespaces/one/pods/many-0", { metadata: { labels: { app: "few" } } }));
+      await vi.waitFor(async () => expect(sum(await sizes())).toBe(16 * 64), patience);
+      const own = (): readonly string[] => writes.filter((each) => names.some((name) => each.endsWith(`/${name}`)));
+      await vi.waitFor(() => expect(own()).toEqual([expect.stringMatching(/^PATCH /u)]), patience);
     });
 
     test("a slice that another writer has changed or removed is written again", async () => {

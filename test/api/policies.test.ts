@@ -1,6 +1,8 @@
 // Policies of further networks, whole: plexus-controller's part, a daemon with an agent, and pods whose packets show what is allowed.
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { policiesPart } from "../../features/policies/controller/part.ts";
 import { slicesPath } from "../../features/policies/rules/address-slice.ts";
@@ -10,6 +12,7 @@ import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
 import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
+import { root } from "../lab/compiled.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
@@ -278,6 +281,35 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       expect((await onNode("policies", "tables", "-o", "name")).stdout).toBe("shop/web\n");
       await forbid("web");
       await removed(target, other);
+    });
+
+    test("PO-18 PO-20: the policy and the commands of the page about isolation work as they stand", async () => {
+      const page = readFileSync(join(root, "docs", "how-to", "isolate-a-network.md"), "utf8");
+      const [, policy = ""] = /```yaml\n([^`]+)```/u.exec(page) ?? [];
+      const commands = [...page.matchAll(/^plexusctl ([^#\n]+)/gmu)].map(([, words = ""]) => words.trim().split(/ +/u));
+      expect(commands.map((words) => words.slice(0, 2).join(" "))).toEqual([
+        "policies show",
+        "policies explain",
+        "policies tables",
+        "status",
+      ]);
+      await api.network("shop", "storage", [node.bridge("storage", "10.60.0.0/24")]);
+      await create(parse(policy));
+      const [db, client] = [await running("db", { app: "db" }, "storage"), await running("web", { app: "web" }, "storage")];
+      await expect
+        .poll(async () => (await onNode("policies", "tables", "shop/db")).stdout, patience)
+        .toMatch(/shop\/db +net1 +shop\/storage +ingress +MultiNetworkPolicy database \(\d+\)/u);
+      const inCluster = (...words: readonly string[]): Promise<CommandResult> =>
+        runCommandLine([...words, "--kubeconfig", api.adminKubeconfig], false);
+      const shown = { show: "database", explain: "allow", tables: "MultiNetworkPolicy database", status: "policies" };
+      for (const words of commands) {
+        const [, verb = "status"] = words;
+        const { stdout, status } = await (verb === "show" || verb === "explain" ? inCluster : onNode)(...words);
+        const text = Object.entries(shown).find(([name]) => name === verb)?.[1] ?? "";
+        expect([words, status, stdout]).toEqual([words, expect.toBeOneOf([0, 1]), expect.stringContaining(text)]);
+      }
+      await forbid("database");
+      await removed(db, client);
     });
 
     test("PR-06 PO-18: a probe names the policies that forbid it, and warns of an answer that a policy forbids", async () => {

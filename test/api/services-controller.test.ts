@@ -67,6 +67,9 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     const term = new AbortController();
     let running: Promise<void>;
     const events: string[] = [];
+    /** The controller's writes of slices. */
+    const writes: string[] = [];
+    let counted: ApiObjects;
 
     const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<ApiObject> => {
       const made = outcome(await admin.create(collectionOf(object), object));
@@ -101,13 +104,19 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         expect(await create(service("probe", { "plexus.dev/network": "red" }))).not.toHaveProperty("spec.selector");
       };
       await vi.waitFor(isChanged, patience);
-      const context = partContext(account, { event: (_, { message }) => void events.push(message) });
+      const groups = ["system:serviceaccounts", "system:serviceaccounts:network"];
+      counted = objectsOf(api.kubeconfig("system:serviceaccount:network:plexus-controller", groups), {
+        onRequest: ({ method, path }) =>
+          void (path.startsWith(slicesPath) && method !== "GET" && writes.push(`${method} ${path}`)),
+      });
+      const context = partContext(counted, { event: (_, { message }) => void events.push(message) });
       running = servicesPart()(context).run(term.signal);
     });
     afterAll(async () => {
       term.abort();
       await running;
       account?.close();
+      counted?.close();
       admin?.close();
       await api?.dispose();
     });
@@ -132,8 +141,19 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         ports: [{ port: 8080 }],
         endpoints: [{ conditions: { ready: false }, zone: "z1" }, {}],
       });
+      writes.length = 0;
       await ready("one", "True");
       await vi.waitFor(async () => expect((await slices("web"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      await vi.waitFor(async () => expect((await slices("blue"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      // Another Service of the network selects the pod, too.
+      await vi.waitFor(async () => expect((await slices("probe"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      const changed = [...(await slices("web")), ...(await slices("blue")), ...(await slices("probe"))];
+      const paths = changed.flatMap(({ endpoints, metadata: { name } }) =>
+        endpoints === null ? [] : [`PATCH ${slicesPath}/${name}`],
+      );
+      // The Service blue gets its slice of another family meanwhile.
+      const patches = (): readonly string[] => writes.filter((each) => paths.includes(each)).toSorted();
+      await vi.waitFor(() => expect(patches()).toEqual(paths.toSorted()), patience);
       // A further pod, and a network that the pod gets later.
       await create(web("two", { "shop/red": ["10.1.0.3"] }));
       await vi.waitFor(async () => expect(await addresses("web")).toContain("10.1.0.3"), patience);

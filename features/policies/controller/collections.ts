@@ -112,14 +112,15 @@ export class PolicyCollections {
     return this.#sliceIndex.slicesOf(key);
   }
 
-  /** The pods that a query finds, with its named ports only. */
+  /** The pods that a query finds, with its named ports only, and with their namespaces if the query may find pods of several. */
   peers(query: PeerQuery): readonly Peer[] {
     const found: Peer[] = [];
     for (const key of this.#podsOfNetwork.get(query.network) ?? []) {
       const seen = this.#podsSeen.get(key);
       const addresses = seen?.pod.addresses.get(query.network);
       if (seen === undefined || addresses === undefined || !this.#finds(query, seen)) continue;
-      found.push({ addresses, ports: seen.pod.ports.filter(({ name }) => query.portNames.includes(name)) });
+      const namespace = "name" in query.namespaces ? undefined : seen.namespace;
+      found.push({ namespace, addresses, ports: seen.pod.ports.filter(({ name }) => query.portNames.includes(name)) });
     }
     return found;
   }

@@ -18,10 +18,11 @@ export function reportMistakes({ event }: Pick<PartContext, "event">, { policy, 
   const target = targetOf({ policy, uid });
   const tell = (reason: string, message: string): void => event(target, { type: "Warning", reason, message });
   // A policy for no network affects no pod.
-  if ("problem" in policy && policy.networks.length > 0)
+  const networks = "isForAny" in policy ? "any further network" : policy.networks.join(", ");
+  if ("problem" in policy && networks !== "")
     tell(
       "PolicyUnreadable",
-      `pods of the namespace on ${policy.networks.join(", ")} do not start, except with policies.failure: open: ${policy.problem}`,
+      `pods of the namespace on ${networks} do not start, except with policies.failure: open: ${policy.problem}`,
     );
   if (networkProblems.length > 0) tell("PolicyNetworkUnknown", networkProblems.join("; "));
 }

@@ -18,7 +18,9 @@ export function showTablesCommand(line: Invocation): Promise<CommandResult | Com
     columns: ["POD", "INTERFACE", "NETWORK", "DIRECTION", "POLICIES (PEERS)"],
     rows: ({ pod, isolated }) =>
       isolated.map(({ ifname, network, direction, policies }) => {
-        const named = policies.map(({ policy, peers }) => `${policy} (${peers})`);
+        const named = policies.map(
+          ({ policy, peers, omitted = 0 }) => `${policy} (${omitted === 0 ? peers : `${peers}; ${omitted} omitted`})`,
+        );
         return [pod, ifname, network, direction, named.join(", ")];
       }),
   });

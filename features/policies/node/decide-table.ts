@@ -8,7 +8,8 @@ import { readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
 import type { GuardedInterface, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
 import { appliedPolicies, type PodInterface } from "../rules/applied-policies.ts";
-import type { IsolatedInterface } from "../rules/compile.ts";
+import { type IsolatedInterface, tableBounds } from "../rules/compile.ts";
+import { omittedText } from "../rules/peer-shares.ts";
 import { policyText } from "../rules/policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
@@ -59,7 +60,14 @@ export async function decideTable(
   if (!ports.ok) return ports;
   const established = configuration.policies?.established ?? "keep";
   const table = compiledTable({ interfaces: isolated, ports: ports.value, slices: slices.value, established });
-  return table.ok ? ok(table.value) : failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
+  if (!table.ok) return failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
+  const omitted = table.value?.omitted ?? [];
+  if (omitted.length > 0) warn(omittedWarning(`${namespace}/${pod.name}`, omittedText(omitted, namespace)));
+  return ok(table.value);
+}
+
+function omittedWarning(pod: string, omitted: string): string {
+  return `policies of pod ${pod}: more than ${tableBounds.elements} peers; each namespace of peers has a share, and these peers beyond it are not allowed: ${omitted}`;
 }
 
 /** The policies of the namespace; NetworkPolicies only for a pod on a PodNetwork, because they are for no other network. */

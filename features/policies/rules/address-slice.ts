@@ -30,6 +30,8 @@ export function slicesPath(namespace: string): string {
 
 /** An endpoint as the object has it. */
 export interface SliceEndpoint {
+  /** The pod's namespace, if the query finds pods of several namespaces. */
+  readonly namespace?: string;
   readonly addresses: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
 }
@@ -82,8 +84,8 @@ export function readContent(value: unknown): Pick<AddressSlice, "id" | "query" |
 
 /** The memory that query and endpoints take, in characters: each part has some 50 besides its text. */
 export function contentSize({ query, endpoints }: Pick<AddressSlice, "query" | "endpoints">): number {
-  return endpoints.reduce((sum, { addresses, ports = [] }) => {
-    const texts = [...addresses, ...ports.map(({ name }) => name)];
+  return endpoints.reduce((sum, { namespace, addresses, ports = [] }) => {
+    const texts = [...(namespace === undefined ? [] : [namespace]), ...addresses, ...ports.map(({ name }) => name)];
     return texts.reduce((size, text) => size + 50 + text.length, sum + 50);
   }, query.length);
 }
@@ -100,8 +102,10 @@ function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
     }
     const texts = addresses.filter((text): text is string => typeof text === "string" && readAddress(text) !== undefined);
     if (texts.length < addresses.length) return problem("spec.endpoints has an address that is none");
+    const { namespace } = each;
+    const place = typeof namespace === "string" ? { namespace } : {};
     const ports = readNamedPorts(each["ports"]);
-    found.push(ports.length === 0 ? { addresses: texts } : { addresses: texts, ports });
+    found.push(ports.length === 0 ? { ...place, addresses: texts } : { ...place, addresses: texts, ports });
   }
   return { ok: true, value: found };
 }
@@ -109,7 +113,8 @@ function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
 /** The peers of slices. */
 export function peersOf(slices: Iterable<Pick<AddressSlice, "endpoints">>): readonly Peer[] {
   return [...slices].flatMap(({ endpoints }) =>
-    endpoints.map(({ addresses, ports }) => ({
+    endpoints.map(({ namespace, addresses, ports }) => ({
+      namespace,
       addresses: addresses.map((each) => readAddress(each)).filter((each): each is IpAddress => each !== undefined),
       ports: readNamedPorts(ports),
     })),
@@ -117,9 +122,10 @@ export function peersOf(slices: Iterable<Pick<AddressSlice, "endpoints">>): read
 }
 
 /** The endpoint of a peer: sorted, so that equal peers are equal texts. */
-export function endpointOf({ addresses, ports }: Peer): SliceEndpoint {
+export function endpointOf({ namespace, addresses, ports }: Peer): SliceEndpoint {
+  const place = namespace === undefined ? {} : { namespace };
   const texts = addresses.slice(0, maxOfPod).map(formatAddress).toSorted();
-  return ports.length === 0 ? { addresses: texts } : { addresses: texts, ports };
+  return ports.length === 0 ? { ...place, addresses: texts } : { ...place, addresses: texts, ports };
 }
 
 /** The endpoints of each slice of a query, by the slices' order. */

@@ -48,8 +48,9 @@ export function appliedPolicies(
   return { policies: policies.toSorted(byName), unreadable: unreadable.toSorted(byName) };
 }
 
-function networkOf({ networks }: Policy | UnreadablePolicy, link: PodInterface): string | undefined {
-  return link.networks.find((each) => networks.includes(each));
+function networkOf(policy: Policy | UnreadablePolicy, link: PodInterface): string | undefined {
+  const isForAny = "isForAny" in policy;
+  return link.networks.find((each) => isForAny || policy.networks.includes(each));
 }
 
 function byName(

@@ -3,6 +3,7 @@
 import { type Family, formatAddress } from "../../../src/net/ip.ts";
 import { blockRanges } from "./ip-block.ts";
 import { type FindPeers, type Peer, ruleQueries } from "./peers.ts";
+import type { AdmitPeers } from "./peer-shares.ts";
 import type { PolicyRule } from "./policy.ts";
 import { type NamedPort, protocolNumbers } from "../../../src/kube/named-ports.ts";
 import { type PolicyPort } from "./policy-port.ts";
@@ -19,6 +20,9 @@ export interface RuleInit {
   /** The named ports of the pod: an ingress rule means these. */
   readonly ports: readonly NamedPort[];
   readonly findPeers: FindPeers;
+  readonly admit: AdmitPeers;
+  /** The policy, as `admit` names it. */
+  readonly policy: string;
 }
 
 /** The parts of a table for one rule. */
@@ -33,14 +37,17 @@ const accept: RuleEnd = { kind: "accept" };
 
 /** Compiles a rule. The number of rules depends on the policy's text alone. */
 export function compileRule(init: RuleInit): CompiledRule {
-  const { rule, direction, network, namespace, chain, ports, findPeers } = init;
+  const { rule, direction, network, namespace, chain, ports, findPeers, admit, policy } = init;
   const side: Side = direction === "ingress" ? "source" : "destination";
   const isEgress = direction === "egress";
-  const found = ruleQueries(namespace, rule, isEgress, network).flatMap(findPeers);
   // A named port of an egress rule belongs to the peer; each peer may have another number.
   const isOfPeers = ({ port }: PolicyPort): boolean => isEgress && port !== undefined && "name" in port;
   const numbered = rule.ports.filter((port) => !isOfPeers(port)).flatMap((port) => portMatches(port, ports));
   const ofPeers = rule.ports.filter(isOfPeers);
+  const hasPods = rule.peers.length > 0 && (rule.ports.length === 0 || numbered.length > 0);
+  const costOf = (peer: Peer): number => peer.addresses.length * ((hasPods ? 1 : 0) + peerNumbers(peer, ofPeers).length);
+  const all = ruleQueries(namespace, rule, isEgress, network).flatMap(findPeers);
+  const found = admit({ found: all, costOf, policy, namespace });
   const portSets =
     ofPeers.length === 0 ? [] : families.map((family) => peerPorts(`${chain}/ports${family}`, family, ofPeers, found));
   const byPort = portSets.map((set) => ruleFor(set, side));
@@ -95,15 +102,21 @@ function rangeSets({ peers }: PolicyRule, chain: string): readonly NamedSet[] {
 }
 
 function peerPorts(name: string, family: Family, ports: readonly PolicyPort[], found: readonly Peer[]): NamedSet {
-  const wanted = new Set(
-    ports.map(({ protocol, port }) => `${protocol} ${port !== undefined && "name" in port ? port.name : ""}`),
-  );
   const elements = found.flatMap((peer) => {
-    const numbers = peer.ports.filter((each) => wanted.has(`${each.protocol} ${each.name}`));
+    const numbers = peerNumbers(peer, ports);
     const addresses = peer.addresses.filter((each) => each.family === family).map(formatAddress);
     return addresses.flatMap((address) => numbers.map(({ protocol, port }) => `${address} ${protocolNumbers[protocol]} ${port}`));
   });
   return namedSet(name, "port", family, elements);
+}
+
+/** The peer's numbers of the named ports of a rule. */
+function peerNumbers(peer: Peer, ports: readonly PolicyPort[]): readonly NamedPort[] {
+  return peer.ports.filter((each) =>
+    ports.some(
+      ({ protocol, port }) => port !== undefined && "name" in port && port.name === each.name && protocol === each.protocol,
+    ),
+  );
 }
 
 function namedSet(name: string, kind: SetKind, family: Family, elements: readonly string[]): NamedSet {

@@ -26,6 +26,15 @@ const only = (member: "ingress" | "egress", ...rules: readonly object[]): object
   [member]: rules,
 });
 
+/** Pods of a namespace, with addresses from this number on. */
+const peersOf = (namespace: string, count: number, from: number): readonly TestPod[] =>
+  Array.from({ length: count }, (_, index) => {
+    const serial = from + index;
+    return { namespace, labels: {}, addresses: [`10.${(serial >> 16) & 255}.${(serial >> 8) & 255}.${serial & 255}`] };
+  });
+
+const fromAll = (name: string): object => policyObject(only("ingress", { from: [{ namespaceSelector: {} }] }), name);
+
 /** `in 10.0.0.2 80`: a packet from this peer to this TCP port; `udp` before the port for UDP. */
 function judged(table: ReturnType<typeof tableOf>, text: string): boolean {
   const [direction, peer = "", ...ports] = text.split(" ");
@@ -263,8 +272,20 @@ describe("a compiled table", () => {
     };
     const toAll = only("ingress", { from: [{ podSelector: {} }] });
     expect(compile({ ...init, findPeers: () => [peer], interfaces: policies(1, toAll) })).toMatchObject({
-      problem: expect.stringContaining("65537 peers"),
+      problem: expect.stringMatching(/65537 peers.*MultiNetworkPolicy a\/p0 has the most: 65537/u),
     });
+  });
+
+  test("PO-17: pods of one namespace do not take the place of other namespaces' peers: each has a share, and what is beyond is named", () => {
+    const all = [...peersOf("greedy", 70_000, 0), ...peersOf("b", 2, 100_000), ...peersOf("a", 3, 200_000)];
+    const table = tableOf([readable(fromAll("one")), readable(fromAll("two"))], all);
+    const passing = all.slice(-6).filter(({ addresses: [each = ""] }) => passes(table, "in", each));
+    expect(passing.map(({ namespace }) => namespace)).toEqual(["b", "b", "a", "a", "a"]);
+    expect(table?.sets.reduce((sum, { elements }) => sum + elements.size, 0)).toBe(65_536);
+    expect(table?.omitted).toEqual([
+      { policy: "MultiNetworkPolicy one", namespace: "greedy", peers: 70_000 - (65_536 - 10) },
+      { policy: "MultiNetworkPolicy two", namespace: "greedy", peers: 70_000 },
+    ]);
   });
 
   test("PO-18: a judgement names the policy that allows, or the chain that stops", () => {

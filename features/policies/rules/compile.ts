@@ -4,8 +4,9 @@
 import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import type { AppliedPolicy, PodInterface } from "./applied-policies.ts";
 import { openEgress, openIngress } from "./open-traffic.ts";
+import { admitAll, admitOwn, type AdmitPeers, PeerDemand, SharedPeers, sharesOf } from "./peer-shares.ts";
 import type { FindPeers } from "./peers.ts";
-import type { Policy } from "./policy.ts";
+import { type Policy, policyText } from "./policy.ts";
 import type { NamedPort } from "../../../src/kube/named-ports.ts";
 import { compileRule } from "./compile-rule.ts";
 import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
@@ -28,16 +29,38 @@ export interface CompileInit {
   readonly established: Established;
 }
 
-/** Bounds of one pod's table: a tenant's policies must not cost the node more. An element takes some 100 bytes in the kernel. */
+/** Bounds of one pod's table: a tenant's policies, and the peers of other tenants, must not cost the node more. An element takes some 100 bytes in the kernel. */
 export const tableBounds = { policies: 256, rules: 16_384, elements: 65_536 } as const;
 
 /** The part of a policy's name in the name of a chain. The kernel's names have at most 255 bytes. */
 const maxNamePart = 120;
 
-/** Compiles the table; undefined if no policy isolates any interface. A problem names the bound that the policies exceed. */
+/**
+ * Compiles the table; undefined if no policy isolates any interface. Peers beyond the bound are omitted by their namespaces' shares. A problem names the bound
+ * that the policies exceed by themselves.
+ */
 export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
   const tooMany = policyExcess(init.interfaces);
   if (tooMany !== undefined) return problem(tooMany);
+  const table = build(init, admitAll);
+  if (table === undefined) return { ok: true, value: undefined };
+  const rules = table.chains.reduce((sum, chain) => sum + chain.rules.length, 0);
+  if (rules > tableBounds.rules) return problem(`the pod's policies need ${rules} rules; Plexus allows ${tableBounds.rules}`);
+  return elementsOf(table) > tableBounds.elements ? compileShared(init) : { ok: true, value: table };
+}
+
+/** The table in which the policies' own peers come first, and the other namespaces share what is left. */
+function compileShared(init: CompileInit): Reading<PolicyTable | undefined> {
+  const own = elementsOf(build(init, admitOwn));
+  if (own > tableBounds.elements) return problem(elementExcess(init, own));
+  const demand = new PeerDemand();
+  build(init, demand.admit);
+  const shared = new SharedPeers(sharesOf(demand.byNamespace, tableBounds.elements - own));
+  const table = build(init, shared.admit);
+  return { ok: true, value: table && { ...table, omitted: shared.omitted } };
+}
+
+function build(init: CompileInit, admit: AdmitPeers): PolicyTable | undefined {
   const chains: TableChain[] = [];
   const sets: NamedSet[] = [];
   const jumps: Record<"ingress" | "egress", TableRule[]> = { ingress: [], egress: [] };
@@ -48,7 +71,7 @@ export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
       const side = direction === "ingress" ? "in" : "out";
       const chain = `${side}/${link.ifname}`;
       const parts = isolating.map((each, index) =>
-        policyChains(init, each, direction, `${chain}/${chainPart(each.policy, index)}`),
+        policyChains({ ...init, admit }, each, direction, `${chain}/${chainPart(each.policy, index)}`),
       );
       chains.push(interfaceChain(chain, direction, init.established, parts), ...parts.flatMap((part) => part.chains));
       sets.push(...parts.flatMap((part) => part.sets));
@@ -59,10 +82,25 @@ export function compile(init: CompileInit): Reading<PolicyTable | undefined> {
       });
     }
   }
-  if (chains.length === 0) return { ok: true, value: undefined };
-  const table = { chains: [...baseChains(jumps), ...chains], sets };
-  const excess = excessOf(table);
-  return excess === undefined ? { ok: true, value: table } : problem(excess);
+  return chains.length === 0 ? undefined : { chains: [...baseChains(jumps), ...chains], sets };
+}
+
+function elementsOf(table: PolicyTable | undefined): number {
+  return (table?.sets ?? []).reduce((sum, set) => sum + set.elements.size, 0);
+}
+
+/** `own`: the elements of blocks, and of peers of the policies' own namespace. */
+function elementExcess(init: CompileInit, own: number): string {
+  const sizes = new Map<string, number>();
+  for (const { link, policies } of init.interfaces)
+    for (const each of policies) {
+      const size = elementsOf(build({ ...init, interfaces: [{ link, policies: [each] }] }, admitOwn));
+      const text = policyText(each.policy);
+      sizes.set(text, (sizes.get(text) ?? 0) + size);
+    }
+  const [[most, peers] = ["", 0]] = [...sizes].toSorted(([, one], [, other]) => other - one);
+  const maximum = `the pod's policies have ${own} peers of their own namespace and blocks; Plexus allows ${tableBounds.elements}`;
+  return `${maximum}. ${most} has the most: ${peers}. Replace its peers by blocks, or divide the pods among policies.`;
 }
 
 /** The excess of policies of a pod; undefined within the bound. */
@@ -125,17 +163,19 @@ interface PolicyChains {
 }
 
 function policyChains(
-  { ports, findPeers }: CompileInit,
+  { ports, findPeers, admit }: CompileInit & { readonly admit: AdmitPeers },
   { policy, network }: AppliedPolicy,
   direction: "ingress" | "egress",
   name: string,
 ): PolicyChains {
+  const text = `${policy.kind} ${policy.name}`;
+  const { namespace } = policy;
   const rules = (policy[direction] ?? []).map((rule, index) =>
-    compileRule({ rule, direction, network, namespace: policy.namespace, chain: `${name}/${index}`, ports, findPeers }),
+    compileRule({ rule, direction, network, namespace, chain: `${name}/${index}`, ports, findPeers, admit, policy: text }),
   );
   return {
     name,
-    text: `${policy.kind} ${policy.name}`,
+    text,
     chains: [{ name, rules: rules.flatMap((each) => each.rules) }, ...rules.flatMap((each) => each.chains)],
     sets: rules.flatMap((each) => each.sets),
   };
@@ -145,12 +185,4 @@ function policyChains(
 function chainPart({ kind, name }: Policy, index: number): string {
   const part = `${kind === "NetworkPolicy" ? "np" : "mnp"}.${name}`;
   return part.length <= maxNamePart ? part : `${part.slice(0, maxNamePart)}~${index}`;
-}
-
-function excessOf({ chains, sets }: PolicyTable): string | undefined {
-  const rules = chains.reduce((sum, chain) => sum + chain.rules.length, 0);
-  if (rules > tableBounds.rules) return `the pod's policies need ${rules} rules; Plexus allows ${tableBounds.rules}`;
-  const elements = sets.reduce((sum, set) => sum + set.elements.size, 0);
-  if (elements > tableBounds.elements) return `the pod's policies have ${elements} peers; Plexus allows ${tableBounds.elements}`;
-  return undefined;
 }

@@ -18,6 +18,8 @@ export interface PeerQuery {
 
 /** A pod that a query finds. */
 export interface Peer {
+  /** The pod's namespace; undefined: the policy's own, or a slice of a release whose slices have no namespaces. */
+  readonly namespace?: string | undefined;
   /** Addresses in the query's network. */
   readonly addresses: readonly IpAddress[];
   readonly ports: readonly NamedPort[];

@@ -22,6 +22,21 @@ test("PO-01: policy-for names definitions with and without a namespace; a missin
   expect(readPolicyNetworks("x".repeat(40_000), "a").problems[0]).toContain("40000 characters");
 });
 
+test.each([
+  ["40000 characters", "x".repeat(40_000)],
+  ["99 networks", Array.from({ length: 99 }, (_, index) => `n${index}`).join()],
+])(
+  "PO-14: a policy-for with %s makes the policy unreadable for all networks of its namespace, because one of them may be meant",
+  (text, networks) => {
+    const policy = readPolicy(policyObject({ podSelector: {} }, "p", networks), "MultiNetworkPolicy");
+    if (policy === undefined) throw new TypeError("no policy");
+    const link = { ifname: "net1", networks: ["c/other"] };
+    const onPodOf = (namespace: string): unknown => appliedPolicies([policy], { namespace, labels: new Map() }, link).unreadable;
+    expect(onPodOf("a")).toMatchObject([{ network: "c/other", policy: { problem: expect.stringContaining(text) } }]);
+    expect(onPodOf("b")).toEqual([]);
+  },
+);
+
 test("podnetwork/NAME names a PodNetwork", () => {
   const policy = readable(policyObject({ podSelector: {} }, "p", "podnetwork/blue"));
   const pod = { namespace: "a", labels: new Map<string, string>() };

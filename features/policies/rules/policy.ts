@@ -56,6 +56,8 @@ export interface Policy extends PolicyIdentity {
 /** A policy that cannot be read. It counts as selecting each pod of its namespace on its networks. */
 export interface UnreadablePolicy extends PolicyIdentity {
   readonly problem: string;
+  /** The policy may be for networks that are not read, so it counts for all networks. */
+  readonly isForAny?: true;
 }
 
 /** Maximum rules of a direction, and peers or ports of a rule. */
@@ -71,8 +73,9 @@ export function readPolicy(object: unknown, kind: PolicyKind): Policy | Unreadab
     kind === "MultiNetworkPolicy" ? annotations.get(policyForAnnotation) : undefined,
     namespace,
   );
-  const { networks, problems: networkProblems } = forNetworks;
+  const { networks, problems: networkProblems, excess } = forNetworks;
   const identity: PolicyIdentity = { kind, namespace, name, networks, networkProblems };
+  if (excess !== undefined) return { ...identity, problem: `${excess}. Divide the policy.`, isForAny: true };
   const spec = readSpec(isJsonObject(object) ? object["spec"] : undefined);
   return spec.ok ? { ...identity, ...spec.value } : { ...identity, problem: spec.problem };
 }

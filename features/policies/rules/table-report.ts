@@ -15,7 +15,15 @@ export interface IsolatedDirection {
   readonly network: string;
   readonly direction: "ingress" | "egress";
   /** Elements of sets: addresses, ranges, and addresses with ports. */
-  readonly policies: readonly { readonly policy: string; readonly peers: number }[];
+  readonly policies: readonly ReportedPolicy[];
+}
+
+/** A policy of the report. */
+export interface ReportedPolicy {
+  readonly policy: string;
+  readonly peers: number;
+  /** Peers on all interfaces beyond the shares of their namespaces: they are not allowed. */
+  readonly omitted?: number;
 }
 
 /** The content of a pod's table in the report. */
@@ -27,7 +35,7 @@ export interface PodPolicies {
 const hooks = { input: "ingress", postrouting: "egress" } as const;
 
 /** The isolated directions of a table. */
-export function isolatedDirections({ chains, sets }: PolicyTable): readonly IsolatedDirection[] {
+export function isolatedDirections({ chains, sets, omitted = [] }: PolicyTable): readonly IsolatedDirection[] {
   return chains.flatMap(({ hook, rules }) => {
     if (hook === undefined || hook.at === "forward") return [];
     const direction = hooks[hook.at];
@@ -38,7 +46,9 @@ export function isolatedDirections({ chains, sets }: PolicyTable): readonly Isol
         if (rule.end.kind !== "jump") return [];
         const prefix = `${rule.end.chain}/`;
         const peers = sets.reduce((sum, set) => sum + (set.name.startsWith(prefix) ? set.elements.size : 0), 0);
-        return [{ policy: rule.comment, peers }];
+        const policy = rule.comment;
+        const left = omitted.reduce((sum, each) => sum + (each.policy === policy ? each.peers : 0), 0);
+        return [left === 0 ? { policy, peers } : { policy, peers, omitted: left }];
       });
       return [{ ifname: end.chain.slice(end.chain.indexOf("/") + 1), network: comment, direction, policies }];
     });

@@ -1,6 +1,7 @@
 // The form of a pod's table: chains of rules, and named sets. The form is a value without handles, so that tables can be compared and tested without a kernel.
 
 import type { Cidr, Family } from "../../../src/net/ip.ts";
+import type { OmittedPeers } from "./peer-shares.ts";
 
 /** The kinds of sets: addresses, ranges of addresses, and an address with a protocol and a port, each of one family. */
 export type SetKind = "address" | "range" | "port";
@@ -49,6 +50,8 @@ export interface TableChain {
 export interface PolicyTable {
   readonly chains: readonly TableChain[];
   readonly sets: readonly NamedSet[];
+  /** Peers that the table has no place for: they are not allowed. */
+  readonly omitted?: readonly OmittedPeers[];
 }
 
 /** The table without the sets' elements, as a text: tables of equal shape differ in elements only. */

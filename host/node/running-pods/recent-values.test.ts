@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test, vi } from "vitest";
 import { RecentValues } from "./recent-values.ts";
 
 test("a value is made once for the same key and the same objects, and again for other ones", () => {
@@ -36,4 +38,23 @@ test("the values that were asked longest ago go beyond the number and beyond the
   expect(made).toBe(5);
   of("b", 2);
   expect(made).toBe(6);
+});
+
+test("a value whose objects are collected goes, although nobody asks for another value", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect !== "function") throw new TypeError("no garbage collection");
+  const values = new RecentValues<object>({ maxValues: 4, maxSize: 100, sizeOf: () => 1 });
+  const held = {};
+  const kept = new WeakRef(values.of("a", [held], () => ({ of: "held" })));
+  const stale = ((): WeakRef<object> => new WeakRef(values.of("b", [held, {}], () => ({ of: "a collected object" }))))();
+  await vi.waitFor(
+    () => {
+      collect();
+      // A failed assertion would hold the value itself.
+      expect(stale.deref() === undefined).toBe(true);
+    },
+    { timeout: 60_000, interval: 10 },
+  );
+  expect(values.of("a", [held], () => ({ of: "another" }))).toBe(kept.deref());
 });

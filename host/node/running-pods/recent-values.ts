@@ -11,17 +11,27 @@ export interface RecentValuesInit<T> {
 }
 
 interface Kept<T> {
+  readonly number: number;
   readonly key: string;
-  readonly objects: readonly object[];
+  readonly objects: readonly WeakRef<object>[];
   readonly value: T;
   readonly size: number;
 }
 
-/** The values that were asked last, by a key and the identity of the objects that they are made from. The objects must not change. */
+/**
+ * The values that were asked last, by a key and the identity of the objects that they are made from. The objects must not change. A value goes when one of its
+ * objects is collected, because nobody can ask for the value any more: until a watch has its objects, each call reads other ones.
+ */
 export class RecentValues<T> {
   readonly #init: RecentValuesInit<T>;
   /** The value that was asked last is the first. */
   readonly #kept: Kept<T>[] = [];
+  /** Holds the values' numbers: a value that it held would stay as long as any of its objects. */
+  readonly #collected = new FinalizationRegistry<number>((number) => {
+    const index = this.#kept.findIndex((each) => each.number === number);
+    if (index !== -1) this.#forget(this.#kept.splice(index, 1));
+  });
+  #numbers = 0;
 
   constructor(init: RecentValuesInit<T>) {
     this.#init = init;
@@ -34,16 +44,26 @@ export class RecentValues<T> {
     const found = known ?? this.#made(key, objects, make());
     this.#kept.unshift(found);
     let size = this.#kept.reduce((sum, each) => sum + each.size, 0);
-    while (this.#kept.length > 1 && (this.#kept.length > this.#init.maxValues || size > this.#init.maxSize))
-      size -= this.#kept.pop()?.size ?? 0;
+    while (this.#kept.length > 1 && (this.#kept.length > this.#init.maxValues || size > this.#init.maxSize)) {
+      const last = this.#kept.splice(-1);
+      this.#forget(last);
+      size -= last[0]?.size ?? 0;
+    }
     return found.value;
   }
 
   #made(key: string, objects: readonly object[], value: T): Kept<T> {
-    return { key, objects, value, size: this.#init.sizeOf(value) };
+    const number = (this.#numbers += 1);
+    const kept = { number, key, objects: objects.map((each) => new WeakRef(each)), value, size: this.#init.sizeOf(value) };
+    for (const each of objects) this.#collected.register(each, number, kept);
+    return kept;
+  }
+
+  #forget(gone: readonly Kept<T>[]): void {
+    for (const each of gone) this.#collected.unregister(each);
   }
 }
 
-function areSame(one: readonly object[], other: readonly object[]): boolean {
-  return one.length === other.length && one.every((each, index) => each === other[index]);
+function areSame(kept: readonly WeakRef<object>[], asked: readonly object[]): boolean {
+  return kept.length === asked.length && kept.every((each, index) => each.deref() === asked[index]);
 }

@@ -5,15 +5,22 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { type ApiObject, ApiObjects, type ObjectAnswer, objectSockets } from "../../../host/cluster/kube/api-objects.ts";
+import {
+  type ApiObject,
+  ApiObjects,
+  type ApiObjectsInit,
+  type ObjectAnswer,
+  objectSockets,
+} from "../../../host/cluster/kube/api-objects.ts";
 import { keptCredentials } from "../../../host/cluster/kube/kept-credentials.ts";
 import { root } from "../compiled.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { Connection } from "../../../host/cluster/kube/connection.ts";
 
 /** Plexus' client with the rights of a kubeconfig. */
-export function objectsOf(kubeconfig: string): ApiObjects {
+export function objectsOf(kubeconfig: string, more: Pick<ApiObjectsInit, "onRequest"> = {}): ApiObjects {
   return new ApiObjects({
+    ...more,
     connection: new Connection({ clock: systemClock, sockets: objectSockets }),
     credentials: keptCredentials(kubeconfig, { allowInsecure: false }, { warn: () => undefined, clock: systemClock }),
   });

@@ -52,7 +52,7 @@ export function peersAmong(pods: readonly TestPod[]): FindPeers {
           labels: new Map(Object.entries(labels)),
         }),
       )
-      .map(({ addresses, ports = [] }) => ({ addresses: addresses.map(address), ports }));
+      .map(({ namespace, addresses, ports = [] }) => ({ namespace, addresses: addresses.map(address), ports }));
 }
 
 /** The table of the pod with the labels `app: web` in the namespace `a` on `net1`, the network `a/red`. */
