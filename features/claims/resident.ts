@@ -119,6 +119,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
       await reports.start();
       const objects = await api();
       const swept = objects && (await sweepClaims({ store, files, journal, api: objects }));
+      if (swept?.ok === false) warn(`claims: the sweep of prepared claims: ${swept.fault.msg}`);
       if (swept?.ok === true && swept.value > 0)
         log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
     },

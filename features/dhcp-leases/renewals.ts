@@ -3,14 +3,13 @@
 import type { NetlinkSender } from "../../host/system/netlink/exchange.ts";
 import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
-import { readPodLink } from "../../host/capabilities/announce/pod-link.ts";
 import { renewLease } from "../../host/capabilities/dhcp/client.ts";
+import { leaseLink } from "../../host/capabilities/dhcp/lease-link.ts";
 import { LeaseRecords } from "../../host/capabilities/dhcp/lease-records.ts";
 import { isGone } from "../../host/capabilities/links/namespaces.ts";
 import { addressOf, recordOf } from "../../host/capabilities/dhcp/scope.ts";
 import { type PacketEffects, ShimGone } from "../../host/protocol/shim.ts";
 import type { Clock } from "../../host/system/clock.ts";
-import { macText } from "../../host/system/netlink/address-bytes.ts";
 import { linkChange } from "../../host/system/netlink/link-change.ts";
 import { encodeRequests } from "../../host/system/netlink/message.ts";
 import { leaseNeed } from "./rules.ts";
@@ -99,18 +98,20 @@ export class Renewals {
     const lastMs = this.#init.clock.now();
     this.#tries.set(nameOf(lease), { lastMs, nextMs: need.need === "end" ? lastMs : lastMs + need.nextMs - nowMs });
     try {
-      const link = await readPodLink(shim, lease.netns, lease.ifname);
-      if (!("index" in link)) {
+      const found = await leaseLink(shim, lease.netns, lease);
+      if (found === undefined) return;
+      if (!("link" in found)) {
         // A pod that is gone has no address. Its DEL or a GC forgets the lease; a lease that has ended needs neither.
-        if (isGone({ sent: link.entered, errno: link.errno }) && need.need === "end") records.forget(lease);
+        if (isGone({ sent: found.entered, errno: found.errno }) && need.need === "end") records.forget(lease);
         return;
       }
-      if (link.mac === undefined || macText(link.mac) !== macText(lease.mac)) return;
-      const pod = { netns: lease.netns, index: link.index, mac: link.mac };
       const isOver = need.need === "end";
       const over = "the lease has ended without a renewal";
+      // A server does not know the packets of a changed hardware address: the lease ends, and takes its address along.
+      if (!found.hasMac && !isOver) return;
+      const pod = { netns: lease.netns, index: found.link.index, mac: lease.mac };
       // Without a recent try the time of day may have been set forward. A server that still has the address for this client says so.
-      if (isOver && lastMs - lastTry <= recentMs) return await this.#end(records, lease, pod, shim, over);
+      if (isOver && (!found.hasMac || lastMs - lastTry <= recentMs)) return await this.#end(records, lease, pod, shim, over);
       const bounds = { rebinds: need.need !== "renew", milliseconds: answerMs };
       const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#init.clock.now);
       if (renewed.ok) return this.#keep(records, lease, recordOf(lease, renewed.value, new Date(nowMs)));

@@ -15,6 +15,8 @@ export interface LeaseHolder {
 export interface LeaseRecord extends LeaseHolder {
   /** Path of the pod's network namespace. */
   readonly netns: string;
+  /** The interface's index in that namespace; absent in a record of an earlier release. */
+  readonly index?: number;
   readonly mac: Uint8Array;
   /** The link-layer address that the last acknowledgement came from. */
   readonly serverMac: Uint8Array;
@@ -71,6 +73,7 @@ class Fields {
       containerId: this.text("containerId"),
       ifname: this.text("ifname"),
       netns: this.text("netns"),
+      ...(this.#object["index"] === undefined ? {} : { index: this.number("index") }),
       mac: this.bytes("mac"),
       serverMac: this.bytes("serverMac"),
       clientId: this.bytes("clientId"),

@@ -1,6 +1,6 @@
 // Networks as claims on a real API server, with the rights and the admission policies of the chart: a client of gRPC's own library plays the kubelet.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client, credentials } from "@grpc/grpc-js";
@@ -114,6 +114,18 @@ const askingPod = (where: "containers" | "initContainers", asked: object): objec
   spec: {
     containers: [{ name: "c", image: "i" }],
     [where]: [{ name: where === "containers" ? "c" : "init", image: "i", resources: asked }],
+  },
+});
+
+/** A pod that names these claims. */
+const sharingPod = (names: readonly string[]): Readonly<Record<string, unknown>> => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { generateName: "shares-" },
+  spec: {
+    automountServiceAccountToken: false,
+    containers: [{ name: "c", image: "i" }],
+    resourceClaims: names.map((name) => ({ name, resourceClaimName: name })),
   },
 });
 
@@ -443,6 +455,50 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     ).toEqual({ ok: true, value: 1 });
     expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.${bootId()}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });
+  });
+
+  const podWith = async (...names: readonly string[]): Promise<Pod> => {
+    const made = await admin.create("/api/v1/namespaces/shop/pods", sharingPod(names));
+    if (made.kind !== "object") throw new Error(made.why);
+    const { name, uid } = made.object["metadata"] as { readonly name: string; readonly uid: string };
+    return { namespace: "shop", name, uid, annotations: new Map<string, string>() };
+  };
+
+  test("DR-11: a damaged file of a shared claim refuses the claim's own pods, and no other pod of the namespace", async () => {
+    const [damaged, whole] = [await allocated("damaged", "node-a"), await allocated("whole", "node-a")];
+    await call("NodePrepareResources", { claims: [damaged, whole] });
+    writeFileSync(join(directory, "claims", `${damaged.uid}.${bootId()}.shop.shared.json`), "{");
+    const asked: string[] = [];
+    const cluster = {
+      api: {
+        call: async ({ path }: { readonly path: string }) => {
+          asked.push(path);
+          const answer = await admin.get(path);
+          const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
+          return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
+        },
+        pause: async () => undefined,
+      },
+    };
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => claimedNetworks({ configuration }, cluster as never, pod);
+    expect(await attach(await podWith("whole"))).toEqual({ ok: true, value: [] });
+    expect(await attach(await podWith())).toEqual({ ok: true, value: [] });
+    const own = await podWith("whole", "damaged");
+    const refusal = {
+      fault: { kind: "CLAIM_UNUSABLE", msg: expect.stringContaining("resource claim shop/damaged: its file on the node") },
+    };
+    expect(await attach(own)).toMatchObject(refusal);
+    // A pod that another one has replaced, and a claim that was removed by force, attach nothing.
+    expect(await attach({ ...own, uid: "another" })).toMatchObject({ fault: { kind: "POD_NOT_FOUND" } });
+    expect(await attach(await podWith("absent"))).toMatchObject({ fault: { kind: "CLAIM_UNUSABLE" } });
+    // The kubelet prepares the claim again: its file is whole.
+    await call("NodePrepareResources", { claims: [damaged] });
+    asked.length = 0;
+    expect(await attach(own)).toEqual({ ok: true, value: [] });
+    expect(asked.some((path) => path.includes("/pods/"))).toBe(false);
+    await call("NodeUnprepareResources", { claims: [damaged, whole] });
+    expect(files()).toEqual([]);
   });
 
   test("the examples of the page are objects of the API, and their configurations are read", async () => {

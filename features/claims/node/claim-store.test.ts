@@ -38,11 +38,11 @@ const reboot = (of: PreparedClaim, text?: string): void => {
 test("DR-11: an ADD takes claims of this boot only, and the first Prepare after a reboot replaces the earlier file", () => {
   store.write(claim);
   reboot(claim);
-  expect(store.candidates("shop", "pod-1", "this boot")).toEqual({ ok: true, value: [] });
-  expect(store.candidates("shop", "pod-1", "all boots")).toMatchObject({ value: [claim] });
+  expect(store.candidates("shop", "pod-1", "this boot")).toEqual({ ok: true, value: { claims: [], damaged: [] } });
+  expect(store.candidates("shop", "pod-1", "all boots")).toMatchObject({ value: { claims: [claim], damaged: [] } });
   store.write(claim);
   expect(files()).toEqual([nameOf(bootId())]);
-  expect(store.candidates("shop", "pod-1", "this boot")).toMatchObject({ value: [claim] });
+  expect(store.candidates("shop", "pod-1", "this boot")).toMatchObject({ value: { claims: [claim], damaged: [] } });
 });
 
 test("DR-11: a file that a power loss has torn blocks no pod, and Unprepare removes the file", () => {
@@ -50,7 +50,7 @@ test("DR-11: a file that a power loss has torn blocks no pod, and Unprepare remo
   store.write(shared);
   reboot(shared, "");
   for (const boots of ["this boot", "all boots"] as const)
-    expect(store.candidates("shop", "pod-1", boots)).toMatchObject({ value: [claim] });
+    expect(store.candidates("shop", "pod-1", boots)).toMatchObject({ value: { claims: [claim], damaged: [] } });
   expect(store.claim(shared.uid)).toEqual({ ok: true, value: undefined });
   expect(store.uids()).toEqual({ ok: true, value: [claim.uid, shared.uid] });
   store.remove(shared.uid);
@@ -61,7 +61,15 @@ test("DR-11: a damaged file of this boot is an error of the pods that may name t
   store.write(claim);
   writeFileSync(join(claimDirectory(directory), nameOf(bootId())), "{");
   expect(store.candidates("shop", "pod-1", "this boot")).toMatchObject({ ok: false, fault: { kind: "CLAIM_UNUSABLE" } });
-  expect(store.candidates("shop", "pod-2", "this boot")).toEqual({ ok: true, value: [] });
+  expect(store.candidates("shop", "pod-2", "this boot")).toEqual({ ok: true, value: { claims: [], damaged: [] } });
+});
+
+test("DR-11: a damaged file of a claim that several pods may name is reported beside the readable claims of the namespace", () => {
+  store.write(claim);
+  store.write(shared);
+  writeFileSync(join(claimDirectory(directory), nameOf(bootId(), shared)), "{");
+  expect(store.candidates("shop", "pod-1", "this boot")).toMatchObject({ value: { claims: [claim], damaged: [shared.uid] } });
+  expect(store.candidates("depot", "pod-3", "this boot")).toEqual({ ok: true, value: { claims: [], damaged: [] } });
 });
 
 test("a uid with a separator is refused, and names no file", () => {

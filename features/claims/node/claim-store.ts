@@ -16,6 +16,14 @@ import { isUid, type PreparedClaim, printPreparedClaim, readPreparedClaim } from
 /** The boots whose files count: an ADD attaches what this boot prepared, and a DEL may end what an earlier boot did. */
 export type Boots = "this boot" | "all boots";
 
+/** The claims that may be a pod's. */
+export interface Candidates {
+  /** By name. */
+  readonly claims: readonly PreparedClaim[];
+  /** The uids of claims of several pods whose file of this boot is damaged. */
+  readonly damaged: readonly string[];
+}
+
 /** The directory within a state directory. */
 export function claimDirectory(stateDirectory: string): string {
   return join(stateDirectory, "claims");
@@ -68,20 +76,29 @@ export class ClaimStore {
     return name === undefined ? ok(undefined) : this.#read(name);
   }
 
-  /** The claims that may be the pod's: those made for it, and those that several pods of its namespace may name. By name. */
-  candidates(namespace: string, podUid: string, boots: Boots): Result<readonly PreparedClaim[]> {
+  /**
+   * The claims that may be the pod's: those made for it, and those that several pods of its namespace may name. Fault CLAIM_UNUSABLE for a damaged claim that
+   * is the pod's alone.
+   */
+  candidates(namespace: string, podUid: string, boots: Boots): Result<Candidates> {
     const names = this.#names();
     if (!names.ok) return names;
     const claims: PreparedClaim[] = [];
+    const damaged: string[] = [];
     for (const name of names.value) {
-      const { boot, owner } = partsOf(name);
+      const { uid, boot, owner } = partsOf(name);
       if (owner !== podUid && owner !== sharedBy(namespace)) continue;
       if (boots === "this boot" && boot !== bootName()) continue;
       const claim = this.#read(name);
-      if (!claim.ok) return claim;
-      if (claim.value?.namespace === namespace) claims.push(claim.value);
+      if (claim.ok) {
+        if (claim.value?.namespace === namespace) claims.push(claim.value);
+      } else if (owner === podUid) {
+        return claim;
+      } else {
+        damaged.push(uid);
+      }
     }
-    return ok(claims.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+    return ok({ claims: claims.toSorted((a, b) => (a.name < b.name ? -1 : 1)), damaged });
   }
 
   /** Removes the files of a claim, and what its writes have left, but not `kept`. */

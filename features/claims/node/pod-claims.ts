@@ -2,13 +2,12 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { parseDocument } from "../../../src/json/document.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
-import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import { claimPath } from "../driver/prepare-claims.ts";
 import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";
 import { placedLink } from "../rules/placed-link.ts";
@@ -16,6 +15,7 @@ import { placedPool } from "../rules/placed-pool.ts";
 import type { NetworkSource } from "../rules/network-parameters.ts";
 import type { PreparedClaim, PreparedNetwork } from "../rules/prepared-claim.ts";
 import { ClaimStore } from "./claim-store.ts";
+import { checkDamaged, readObject, uidOf } from "./damaged-claims.ts";
 
 /** The part of a call that the claims need. */
 export interface ClaimContext {
@@ -35,8 +35,11 @@ export async function claimedNetworks(
   if (uid === "") return ok([]);
   const candidates = new ClaimStore(configuration.cniDir).candidates(pod.namespace, uid, "this boot");
   if (!candidates.ok) return candidates;
+  const { claims, damaged } = candidates.value;
+  const lost = damaged.length === 0 ? ok(undefined) : await checkDamaged(damaged, pod, cluster?.api);
+  if (!lost.ok) return lost;
   const networks: ClaimedNetwork[] = [];
-  for (const claim of candidates.value) {
+  for (const claim of claims) {
     const isOfPod = await belongsTo(claim, uid, cluster);
     if (!isOfPod.ok) return isOfPod;
     if (!isOfPod.value) continue;
@@ -69,16 +72,9 @@ async function belongsTo(
   const what = `resource claim ${namespace}/${name}`;
   if (cluster?.api === undefined)
     return failed(fault("CLAIM_UNUSABLE", `${what} may be this pod's, and no Kubernetes API is configured that says so`));
-  const path = `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims/${name}`;
-  const answer = await cluster.api.call({ method: "GET", path });
-  if (!answer.ok) return answer;
-  if (answer.value.status === 404) return ok(false);
-  if (answer.value.status >= 300)
-    return failed(fault("CLAIM_UNUSABLE", `${what}: HTTP ${answer.value.status}${statusMessage(answer.value.body)}`));
-  const document = parseDocument(answer.value.body, { what, kind: "API_REFUSED" });
-  if (!document.ok) return document;
-  const { metadata } = document.value.parsed as { readonly metadata?: { readonly uid?: unknown } };
-  return ok(metadata?.uid === uid && isReservedFor(document.value.parsed, podUid));
+  const object = await readObject(cluster.api, claimPath({ namespace, name }), what);
+  if (!object.ok || object.value === undefined) return object.ok ? ok(false) : object;
+  return ok(uidOf(object.value) === uid && isReservedFor(object.value, podUid));
 }
 
 function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): ClaimedNetwork {

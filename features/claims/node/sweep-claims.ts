@@ -1,6 +1,8 @@
 // Removes prepared claims that no kubelet unprepares any more: a kubelet that lost its own state does not know them.
 
-import { ok, type Result } from "../../../src/fault/result.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
@@ -30,17 +32,20 @@ export async function sweepClaims({ store, files, journal, api }: SweepDeps): Pr
     }),
   );
   let removed = 0;
+  const faults: Fault[] = [];
   for (const uid of uids.value) {
     const claim = store.claim(uid);
     if (used.has(uid) || !claim.ok) continue;
     // A power loss has torn the file: the claim's next Prepare writes it anew.
     const isOver = claim.value === undefined || (await isGone(api, claim.value));
     if (!isOver) continue;
+    // A file that cannot be removed holds back no other claim.
     const done = unprepared({ store, files }, uid);
-    if (!done.ok) return done;
-    removed += 1;
+    if (done.ok) removed += 1;
+    else faults.push(done.fault);
   }
-  return ok(removed);
+  const joined = joinFaults(faults);
+  return joined === undefined ? ok(removed) : failed(joined);
 }
 
 async function isGone(api: Pick<ApiObjects, "get">, claim: PreparedClaim): Promise<boolean> {

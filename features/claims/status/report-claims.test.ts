@@ -39,7 +39,7 @@ const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata:
 function reports(names: readonly string[], get: (path: string) => "failed" | "conflict"): ClaimReports {
   const journal = { list: () => ok([]), load: () => ok(undefined) };
   return new ClaimReports({
-    store: { candidates: () => ok(names.map(claim)) },
+    store: { candidates: () => ok({ claims: names.map(claim), damaged: [] }) },
     api: () =>
       Promise.resolve({
         get: (path) =>
@@ -125,7 +125,7 @@ function reported(): {
   let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
   const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
   const made = new ClaimReports({
-    store: { candidates: () => ok([claim("a")]) },
+    store: { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
     api: () =>
       Promise.resolve({
         get: () =>

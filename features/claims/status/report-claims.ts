@@ -146,7 +146,7 @@ export class ClaimReports {
     if (!pod.ok || pod.value?.uid === undefined) return [];
     const { uid, namespace } = pod.value;
     const claims = this.#init.store.candidates(namespace, uid, "all boots");
-    return claims.ok ? claims.value.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
+    return claims.ok ? claims.value.claims.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
   }
 
   #queue(report: Report): void {

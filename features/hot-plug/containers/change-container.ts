@@ -20,7 +20,7 @@ import {
   plannedAttachment,
 } from "../../../host/engine/planned/attachment-plan.ts";
 import { Progress } from "../../../host/engine/record/add-progress.ts";
-import { recordAddedLink, recordEarlierLinks } from "../../../host/engine/record/record-links.ts";
+import { recordAddedLink, recordEarlierLinks, recordLeftLink } from "../../../host/engine/record/record-links.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
 import type { RunningContainer } from "./running-container.ts";
@@ -72,6 +72,7 @@ export async function attachToContainer(
     }
     const written = attached.ok ? await progress.settled() : ok(undefined);
     if (!written.ok) attached = written;
+    if (!attached.ok && isMaker) await recordLeftLink(call, netns, progress, { ifname, before, known: entry.pod });
   } finally {
     await progress.end();
   }

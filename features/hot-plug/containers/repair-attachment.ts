@@ -14,7 +14,7 @@ import { readCidr } from "../../../src/net/ip.ts";
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { located } from "../../../src/fault/locate-fault.ts";
-import { addedLink, type LinksBefore } from "../../../host/engine/record/record-links.ts";
+import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-links.ts";
 import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
 import { podLinks } from "../../../host/store/journal/changed-entry.ts";
@@ -103,7 +103,10 @@ async function attachAgain(call: Call, lost: Lost, { own, others }: LinksOfPod):
   const added = await add(call, lost);
   if (!added.ok) {
     call.deadline.undo();
+    const left = await leftLink(call, netns, { ifname: planned.ifname, before: others, known: without });
     await clear(call, lost, undefined, (await movesForeign(call, lost)) ? "" : netns);
+    // Plugins find the link by its name, which the pod may have changed.
+    if (left.ok && left.value !== undefined) await removeLeft(call, netns, left.value);
     return added;
   }
   const mended = await settleMac(call, lost, added.value, others);
@@ -155,10 +158,15 @@ async function clear(
   const ended = await runChain(chain, call.runStep({ network, ifname, definition, ownLinks: entry.pod?.made }));
   if (!ended.ok) return failed(ended.fault);
   if (own === undefined) return made === undefined ? ok(undefined) : removeNodeEnd(call.shim, made);
-  const seen = await findInNamespace(call.shim, entry.plan.netns, { indexes: [own.index], names: [] });
+  return removeLeft(call, entry.plan.netns, own);
+}
+
+/** Removes the link if the plugins' DEL has left it. */
+async function removeLeft({ shim }: Call, netns: string, link: LinkState): Promise<Result<void>> {
+  const seen = await findInNamespace(shim, netns, { indexes: [link.index], names: [] });
   if (!seen.ok) return seen;
-  const left = seen.value === "gone" ? undefined : seen.value.links.find((link) => isSameLink(own, link));
-  return left === undefined ? ok(undefined) : removeLink(call.shim, entry.plan.netns, left);
+  const left = seen.value === "gone" ? undefined : seen.value.links.find((each) => isSameLink(link, each));
+  return left === undefined ? ok(undefined) : removeLink(shim, netns, left);
 }
 
 async function add(call: Call, { entry, planned, made, list, result }: Lost): Promise<Result<PluginResult>> {

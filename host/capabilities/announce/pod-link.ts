@@ -42,8 +42,12 @@ const IFLA_INET6_CONF = 2;
 const FORWARDING = 0;
 const deadlineMs = 10_000;
 
-/** Reads the interface `ifname` in the namespace `netns`. EAGAIN if the interface changed meanwhile; the caller tries again. */
-export async function readPodLink(shim: NetlinkSender, netns: string, ifname: string): Promise<PodLink | LinkUnreadable> {
+/** Reads the interface `ifname`, a name or an index, in the namespace `netns`. EAGAIN if the interface changed meanwhile; the caller tries again. */
+export async function readPodLink(
+  shim: NetlinkSender,
+  netns: string,
+  ifname: string | number,
+): Promise<PodLink | LinkUnreadable> {
   const request = encodeRequests([linkRequest(ifname), addressesRequest(0)]);
   const { errno, sent, reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
   if (errno !== 0) return { errno, errorText: "", entered: sent };

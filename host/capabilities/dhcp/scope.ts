@@ -10,11 +10,11 @@ import { quote } from "../../../src/json/quote.ts";
 import type { AttachmentId, DhcpLease, DhcpRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { PacketEffects } from "../../protocol/shim.ts";
 import type { Clock } from "../../system/clock.ts";
-import { macText } from "../../system/netlink/address-bytes.ts";
 import { systemError } from "../../system/system-error.ts";
 import { readPodLink } from "../announce/pod-link.ts";
 import { misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
 import { type Acknowledged, acquireLease, type DhcpLink, releaseLease } from "./client.ts";
+import { leaseLink } from "./lease-link.ts";
 import type { LeaseRecords } from "./lease-records.ts";
 import { requestMistake } from "./requests.ts";
 
@@ -85,7 +85,11 @@ async function acquire(scope: DhcpScope, request: DhcpRequest, shim: PacketEffec
   const identity = { clientId, requested: request.requested, provided };
   const acquired = await acquireLease(link.value, identity, request.milliseconds, shim, clock.now);
   if (!acquired.ok) return acquired;
-  const lease = recordOf({ ...holder, netns, mac: link.value.mac, ...identity }, acquired.value, clock.date());
+  const lease = recordOf(
+    { ...holder, netns, index: link.value.index, mac: link.value.mac, ...identity },
+    acquired.value,
+    clock.date(),
+  );
   const kept = records.keep(lease);
   if (kept.ok) return ok(witLease(lease));
   // Nobody would renew it.
@@ -124,10 +128,10 @@ async function giveBack(
 ): Promise<Result<undefined>> {
   if (records === undefined || lease === undefined) return ok(undefined);
   if (netns !== "" && !lease.hasEnded) {
-    const link = await readPodLink(shim, netns, lease.ifname);
-    // Another interface has taken the name: its packets would not be the lease's.
-    if ("index" in link && link.mac !== undefined && macText(link.mac) === macText(lease.mac))
-      await releaseLease({ netns, index: link.index, mac: link.mac }, lease.clientId, addressOf(lease), shim);
+    const found = await leaseLink(shim, netns, lease);
+    // Packets of an interface with another hardware address would not be the lease's.
+    if (found !== undefined && "link" in found && found.hasMac)
+      await releaseLease({ netns, index: found.link.index, mac: lease.mac }, lease.clientId, addressOf(lease), shim);
   }
   const forgotten = records.forget(lease);
   return forgotten.ok ? ok(undefined) : forgotten;

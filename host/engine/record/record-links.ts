@@ -4,6 +4,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
 import { answeredInterface, answeredLink, nodeLinkNames } from "../../../src/pod-link/answered-link.ts";
 import { hasName, identityOf, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
+import { otherEnds, unansweredLink } from "../../../src/pod-link/unanswered-link.ts";
 import { podLinks } from "../../store/journal/changed-entry.ts";
 import type { PodLinks } from "../../store/journal/entry.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
@@ -111,6 +112,43 @@ export interface AddedLink {
 export async function addedLink({ shim }: Call, netns: string, added: AddedLink): Promise<Result<LinkState | undefined>> {
   const looked = await lookAfter(shim, netns, added);
   return looked.ok ? ok(looked.value?.own) : looked;
+}
+
+/** One attachment of a running pod whose ADD failed. */
+export type UnansweredLink = Omit<AddedLink, "result">;
+
+/**
+ * Records the link that a failed ADD has left in a running pod, so that its undo finds the link under any name. Never a fault of its own: without the record
+ * the undo goes by the name.
+ */
+export async function recordLeftLink(
+  call: Call,
+  netns: string,
+  progress: Progress,
+  { ifname, before, known = {} }: UnansweredLink,
+): Promise<void> {
+  const found = await leftLink(call, netns, { ifname, before, known });
+  if (!found.ok || found.value === undefined) return;
+  const made = [...(known.made ?? []).filter(({ name }) => name !== ifname), { ...identityOf(found.value), name: ifname }];
+  const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
+  void progress.note({ pod: podLinks({ cookie: before?.cookie ?? known.cookie, made, earlier }) });
+}
+
+/** The link that a failed ADD has left in a running pod; undefined if no link is known to be it. Fault NETLINK_FAILED. */
+export async function leftLink(
+  { shim }: Pick<Call, "shim">,
+  netns: string,
+  { ifname, before, known = {} }: UnansweredLink,
+): Promise<Result<LinkState | undefined>> {
+  const seen = await lookIntoNamespace(shim, netns);
+  if (!seen.ok || seen.value === "gone") return seen.ok ? ok(undefined) : seen;
+  const { links, cookie } = seen.value;
+  const fresh = newLinks(seen.value, before);
+  if (fresh === undefined || fresh.length === 0 || cookie !== before?.cookie) return ok(undefined);
+  const indexes = otherEnds(fresh);
+  const ends = indexes.length === 0 ? ok("gone" as const) : await findInNamespace(shim, "", { indexes, names: [] });
+  const nodeLinks = ends.ok && ends.value !== "gone" ? ends.value.links : [];
+  return ok(unansweredLink({ ifname, links, fresh, made: known.made ?? [] }, nodeLinks));
 }
 
 /** The links of a running pod after an ADD. */

@@ -326,6 +326,39 @@ describe.skipIf(missingForMixed("hot-plug"))("networks of a running pod", () => 
     await deleted(pod);
   });
 
+  test("FI-15: a failed ADD leaves no link that the pod has renamed meanwhile, and the next try succeeds", async () => {
+    // The last plugin of the list plays the pod, and fails once.
+    const script = `#!${process.execPath}
+      const { execFileSync } = require("node:child_process");
+      const { existsSync, readFileSync, writeFileSync } = require("node:fs");
+      const { prevResult, mark } = JSON.parse(readFileSync(0, "utf8"));
+      const { CNI_COMMAND, CNI_NETNS } = process.env;
+      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
+      const run = (...command) => execFileSync("nsenter", ["--net=" + CNI_NETNS, "ip", ...command], { env });
+      if (CNI_COMMAND === "ADD" && !existsSync(mark)) {
+        writeFileSync(mark, "");
+        run("link", "set", "net1", "name", "moved");
+        run("link", "add", "own0", "type", "veth", "peer", "name", "own1");
+        console.log(JSON.stringify({ cniVersion: "1.0.0", code: 101, msg: "no backend" }));
+        process.exitCode = 1;
+      } else if (CNI_COMMAND === "ADD") console.log(JSON.stringify(prevResult));`;
+    writeFileSync(join(stage.plexus.cniPath, "rename-and-fail"), script, { mode: 0o755 });
+    const ipam = { type: "ipam-host-local", subnet: "10.61.0.0/24" };
+    const mark = join(stage.plexus.directory, "renamed-once");
+    manifests.network("renamed", [
+      { type: "bridge", bridge: "br-renamed", ipam },
+      { type: "rename-and-fail", mark },
+    ]);
+    const pod = await attached();
+    select(pod, "renamed");
+    await expectStatus(pod, "net1 shop/renamed");
+    // The failed ADD's link is gone, and the pod keeps its own links.
+    await expectLinks(pod, "net1", "own0", "own1");
+    expect(leases(stage.leases).filter((path) => path.startsWith("renamed/") && /\d$/u.test(path))).toHaveLength(1);
+    inHost(["nsenter", `--net=${pod.pod.path}`, "ip", "link", "delete", "own0"]);
+    await deleted(pod);
+  });
+
   test("FI-18: an entry without a record of its links is recognized by the address of its result", async () => {
     const pod = await attached();
     const path = join(node.state, "journal", `${pod.containerId}@cluster@eth0`);

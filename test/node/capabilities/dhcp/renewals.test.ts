@@ -180,4 +180,44 @@ describe.skipIf(lacks)("a DHCP lease", () => {
       { shim: shop.shim },
     );
   });
+
+  test("FI-15: follows its interface under a new name, and brings down that interface at its end, not the one that has its name", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        for (const command of [
+          ["set", "eth0", "down"],
+          ["set", "eth0", "name", "moved"],
+          ["set", "moved", "up"],
+          ["add", "eth0", "type", "bridge"],
+          ["set", "eth0", "up"],
+        ])
+          pod.exec(["ip", "link", ...command]);
+        const { renewals, counts } = daemon(engine);
+        later(1801);
+        await expect
+          .poll(
+            async () => {
+              later(61);
+              await renewals.round();
+              return counts.at(-1);
+            },
+            { timeout: 60_000 },
+          )
+          .toBe("renewed");
+        // The pod changes the hardware address, too: no server would know it, and the lease ends.
+        pod.exec(["ip", "link", "set", "moved", "address", "02:00:00:00:00:99"]);
+        later(3601);
+        await renewals.round();
+        expect(counts.at(-1)).toBe("ended");
+        const states = pod.links().map(({ name, up }) => [name, up]);
+        expect(states.toSorted()).toEqual([
+          ["eth0", true],
+          ["moved", false],
+        ]);
+        expect(lease()?.hasEnded).toBe(true);
+      },
+      { shim: shop.shim },
+    );
+  });
 });
