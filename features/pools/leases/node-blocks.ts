@@ -23,8 +23,12 @@ export interface NodeBlocksInit {
 
 /** Milliseconds after which blocks are read again. Knowledge of a block holds for 48 s at least. */
 const refreshMs = 20_000;
-/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again: the server reads all blocks for each list. */
+/** Milliseconds after which blocks with a long `freeAfterSeconds` are read again. */
 const maxRefreshMs = 300_000;
+/** Maximum blocks that are read again one by one: the server looks at all blocks of the cluster for each list. */
+const maxSingleReads = 4;
+/** Milliseconds after which blocks are listed in any case, so that blocks of this node that the daemon does not know are found. */
+const maxUnlistedMs = 3_600_000;
 /** Milliseconds after which a pool is read again. */
 const poolMs = 30_000;
 
@@ -52,6 +56,8 @@ export class NodeBlocks {
   readonly #foreign = new Set<string>();
   #listing: Promise<Result<void>> | undefined;
   #listedAtMs = -Infinity;
+  /** The last look at the blocks, by a list or one by one. */
+  #readAtMs = -Infinity;
 
   private constructor(init: NodeBlocksInit, holder: string) {
     this.init = init;
@@ -150,9 +156,11 @@ export class NodeBlocks {
     const blocks = this.knowledge.blocks;
     const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
     const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
-    if (now.monotonicMs - this.#listedAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
-      this.#listedAtMs = now.monotonicMs;
-      await this.list();
+    if (now.monotonicMs - this.#readAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
+      this.#readAtMs = now.monotonicMs;
+      const isListDue = blocks.length > maxSingleReads || now.monotonicMs - this.#listedAtMs >= maxUnlistedMs;
+      if (!this.knowledge.isComplete || isListDue) await this.list();
+      else for (const block of blocks) await this.#readAgain(block);
     }
     for (const [name, { readAtMs }] of this.#pools) {
       const triedAtMs = Math.max(readAtMs, this.#failedAtMs.get(name) ?? -Infinity);
@@ -170,9 +178,22 @@ export class NodeBlocks {
     await this.#readPoolsOf(listed.value.blocks);
     this.knowledge.noteList(start, listed.value.blocks, this.init.now());
     this.#listedAtMs = start.atMs;
+    this.#readAtMs = start.atMs;
     this.#noteForeign(listed.value.blocks);
     for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
+  }
+
+  /** Reads a known block again. One that is gone, or that another one replaced, is used no more. */
+  async #readAgain({ name, uid }: AddressBlock): Promise<void> {
+    const claimant = await this.claimant();
+    if (!claimant.ok) return;
+    const start = this.knowledge.begin(this.init.now());
+    const read = await claimant.value.api.block(name);
+    // Without an answer the knowledge ends by its age.
+    if (!read.ok) return;
+    if (read.value?.uid === uid) this.knowledge.noteBlock(start, read.value, this.init.now());
+    else this.knowledge.forget(uid);
   }
 
   /** Warns once of each block of this node that another state directory claimed. As long as the Node object exists, no program frees such a block. */

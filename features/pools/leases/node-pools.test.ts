@@ -35,6 +35,8 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   requests = 0;
   /** Requests for the blocks of a whole pool. */
   poolLists = 0;
+  /** Requests for the blocks of a node. */
+  nodeLists = 0;
 
   get reservations(): BlockApi["reservations"] {
     throw new Error("these tests reserve nothing");
@@ -47,9 +49,11 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   }
   async block(name: string): ReturnType<BlockApi["block"]> {
     this.requests++;
+    if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
     return ok(this.blocks.get(name));
   }
   async blocksOfNode(node: string): ReturnType<BlockApi["blocksOfNode"]> {
+    this.nodeLists++;
     return this.#list((block) => block.node === node);
   }
   async blocksOfPool(pool: string): ReturnType<BlockApi["blocksOfPool"]> {
@@ -263,6 +267,51 @@ describe("in a large pool with a status, no node lists the blocks of all", () =>
     nowMs += 30_000;
     await blocks.ready();
     expect(await claims.claim(all)).toEqual(ok(undefined));
+  });
+});
+
+describe("a daemon that goes on", () => {
+  /** Refreshes each second, as the daemon does. */
+  const pass = async (blocks: NodeBlocks, seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      nowMs += 1000;
+      blocks.noteTime();
+      await blocks.refresh();
+    }
+  };
+
+  test("reads its blocks again one by one, and lists them each hour", async () => {
+    const { claims, blocks } = await started();
+    await claims.claim(whole);
+    const lists = api.nodeLists;
+    await pass(blocks, 3500);
+    expect([api.nodeLists, usableOf(blocks)]).toEqual([lists, 1]);
+    await pass(blocks, 400);
+    expect([api.nodeLists, usableOf(blocks)]).toEqual([lists + 1, 1]);
+    // Four hours and more: the knowledge is that of the reads.
+    await pass(blocks, 14_400);
+    expect(usableOf(blocks)).toBe(1);
+  });
+
+  test("uses no block any more that is gone, marked, or replaced, and keeps one for its time while the API is away", async () => {
+    const { claims, blocks } = await started();
+    for (const address of ["10.50.0.70", "10.50.0.130", "10.50.0.200"])
+      await claims.claimWith(readAddress(address) ?? { family: 4, value: 0n });
+    const [gone, marked, replaced] = [...api.blocks.values()];
+    if (gone === undefined || marked === undefined || replaced === undefined) throw new Error("no blocks");
+    api.isAway = true;
+    await pass(blocks, 600);
+    expect(usableOf(blocks)).toBe(3);
+    api.isAway = false;
+    api.blocks.delete(gone.name);
+    api.blocks.set(marked.name, { ...marked, isOrphaned: true });
+    api.blocks.set(replaced.name, { ...replaced, uid: "another", holder: "another" });
+    const lists = api.nodeLists;
+    await pass(blocks, 301);
+    expect([api.nodeLists, usableOf(blocks)]).toEqual([lists, 0]);
+    api.isAway = true;
+    await pass(blocks, 14_400);
+    expect(usableOf(blocks)).toBe(0);
   });
 });
 

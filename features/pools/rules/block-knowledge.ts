@@ -139,6 +139,11 @@ export class BlockKnowledge {
     this.#leaving.delete(uid);
   }
 
+  /** Forgets a block that a request did not find. A later answer may show it again. */
+  forget(uid: string): void {
+    this.#known.delete(uid);
+  }
+
   /** Forgets a block whose deletion the server has confirmed. Its UID stays excluded: the answer of an older list may still arrive. */
   gone(uid: string): void {
     this.#known.delete(uid);
