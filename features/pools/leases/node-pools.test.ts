@@ -270,16 +270,16 @@ describe("in a large pool with a status, no node lists the blocks of all", () =>
   });
 });
 
-describe("a daemon that goes on", () => {
-  /** Refreshes each second, as the daemon does. */
-  const pass = async (blocks: NodeBlocks, seconds: number): Promise<void> => {
-    for (let second = 0; second < seconds; second++) {
-      nowMs += 1000;
-      blocks.noteTime();
-      await blocks.refresh();
-    }
-  };
+/** Refreshes each second, as the daemon does. */
+const pass = async (blocks: NodeBlocks, seconds: number): Promise<void> => {
+  for (let second = 0; second < seconds; second++) {
+    nowMs += 1000;
+    blocks.noteTime();
+    await blocks.refresh();
+  }
+};
 
+describe("a daemon that goes on", () => {
   test("reads its blocks again one by one, and lists them each hour", async () => {
     const { claims, blocks } = await started();
     await claims.claim(whole);
