@@ -14,6 +14,7 @@ import { filesBelow, type PodNamespace } from "../lab/namespaces.ts";
 import type { Answer } from "../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../lab/recorder.ts";
 import { bridgeCommand, iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
+import { podTable } from "../../features/policies/node/pod-table.ts";
 import { type Snapshot, snapshotOf } from "../lab/namespace-snapshot.ts";
 
 const unable = missing("an intruder", privateNamespaces, iproute2, bridgeCommand, linkType("veth"), linkType("bridge"));
@@ -86,9 +87,13 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       ip neigh add 10.99.0.2 lladdr 02:00:00:00:00:02 dev victim0 nud permanent
       ip route add default via 10.99.0.2
       if command -v nft > /dev/null; then nft 'table ip victim { chain c { ip saddr 10.99.0.2 drop; }; }'; fi`;
+    // The pods have policies (features/policies/node/pod-table.ts): no capability may change their tables.
+    const policies = `if command -v nft > /dev/null; then nft 'table inet ${podTable.name} { chain input { type filter hook input priority 0; iifname "net9" drop; }; }'; fi;`;
     const podScript =
+      policies +
       "ip link add foreign0 type veth peer name foreign1; for link in foreign0 foreign1; do ip link set $link addrgenmode none; ip link set $link up; done";
-    const otherScript = "ip address add 10.99.0.2/24 dev other0 && ip link set other0 addrgenmode none && ip link set other0 up";
+    const otherScript =
+      policies + "ip address add 10.99.0.2/24 dev other0 && ip link set other0 addrgenmode none && ip link set other0 up";
     for (const [inside, text] of [
       [stage.node, script],
       [pod, podScript],
