@@ -54,6 +54,12 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
     const write = requests.findIndex(({ verb, code }) => verb === "update" && code === 200);
     return write === -1 ? undefined : requests.slice(0, write).filter(({ verb }) => verb === "get").length;
   };
+  /** The number of looks at the Lease since the first `since` requests of the audit log. */
+  const looks = (since: number): number =>
+    api
+      .audit()
+      .slice(since)
+      .filter(({ agent, resource, verb }) => agent === "plexus" && resource === "leases" && verb === "get").length;
   beforeAll(async () => {
     const watched = ["nodes", "ipamclaims", "statefulsets"].flatMap((each) => [`list ${each}`, `watch ${each}`]);
     api = await sharedApiServer({ alsoAllowed: ["get leases", "create leases", "update leases", ...poolRequests, ...watched] });
@@ -78,6 +84,9 @@ describe.skipIf(missing("plexus-controller's election", privateNamespaces, kubeA
     const [first, second] = replicas;
     if (first === undefined || second === undefined) throw new Error("no replicas");
     await first.kill();
+    // The last renewal may have come after the candidate's last look, and a candidate waits from the moment at which it sees a renewal.
+    const killedAt = api.audit().length;
+    await until(async () => expect(looks(killedAt)).toBeGreaterThanOrEqual(maxLooks));
     pass(second, leaseSeconds);
     const since = api.audit().length;
     await until(() => leads(second));
