@@ -118,7 +118,11 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     await cluster.stop();
   }, 300_000);
 
-  test("KU-20 two pods run with MAC, address and MTU of their ports, and ping each other over OVN", async () => {
+  // Beside another cluster, Neutron may answer no request for two minutes after it was asked to delete a bound port, and tells of a bound port as late.
+  const patient = { timeout: 240_000 };
+  const inPatience = { timeout: 900_000 };
+
+  test("KU-20 two pods run with MAC, address and MTU of their ports, and ping each other over OVN", inPatience, async () => {
     await cluster.apply(portedPod("ping"), portedPod("pong"));
     await ready("ping", "pong");
     const [ping, pong] = [await attached("ping"), await attached("pong")];
@@ -130,18 +134,14 @@ describe.skipIf(skip)("pods of the chart's cluster on ports of Neutron", () => {
     const link = await cluster.succeed("exec", "ping", "--", "ip", "-o", "link", "show", "dev", ping.interface);
     expect(link).toContain(ping.mac);
     expect(link).toContain(` mtu ${await externalPorts("jsonpath={.items[0].status.mtu}")} `);
-    await expect.poll(() => pings("ping", pong)).toBe(true);
+    await expect.poll(() => pings("ping", pong), patient).toBe(true);
     expect(await pings("pong", ping)).toBe(true);
     await expect
-      .poll(() => externalPorts('jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}'))
+      .poll(() => externalPorts('jsonpath={.items[*].status.conditions[?(@.type=="Active")].status}'), patient)
       .toBe("True True");
     const kuryr = "jsonpath={.metadata.annotations.openstack\\.org/kuryr-vif}";
     await expect.poll(() => cluster.succeed("get", "pod", "ping", "-o", kuryr)).toContain(ping.mac);
   });
-
-  // Beside another cluster, Neutron may answer no request for two minutes after it was asked to delete a bound port.
-  const patient = { timeout: 240_000 };
-  const inPatience = { timeout: 900_000 };
 
   test(
     "kubectl delete pod removes the ports from Neutron and from Open vSwitch, and everything from the node",
