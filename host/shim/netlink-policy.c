@@ -105,7 +105,7 @@ static bool name_of(int index, char name[IFNAMSIZ]) {
     return found;
 }
 
-/* What a message changes of an existing link. */
+/* The change of an existing link that a message asks for. */
 struct link_change {
     int index;           /* 0: the kernel finds the link by a name */
     char name[IFNAMSIZ]; /* the IFLA_IFNAME of the message, which may be empty */

@@ -39,7 +39,7 @@ export class Settings {
   deviceId: string = "";
   /** In the kernel's spelling; null: the function keeps its MAC. */
   mac: string | null = null;
-  /** What is set at the physical function; null: nothing. */
+  /** The settings of the virtual function at its physical function; null: none is set. */
   vf: VfSettings | null = null;
   ipam: string = "";
   dns: Dns | null = null;

@@ -4,7 +4,7 @@ import { type AddressBlock, blockName } from "../rules/address-block.ts";
 import { type AddressPool, claimObstacle } from "../rules/address-pool.ts";
 import { candidates } from "../rules/next-block.ts";
 import { assignableSpans, blockAt, blockNumbers, indexOf, type PoolBlock, poolSpans } from "../rules/pool-blocks.ts";
-import { roomOf } from "../rules/pool-room.ts";
+import { freeAddressesOf } from "../rules/free-addresses.ts";
 import { type AddressSpan, formatSpan, hasAddress, intersections } from "../rules/spans.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -79,7 +79,7 @@ export class PoolClaims {
     if (nowMs < (this.#roomUntilMs.get(key) ?? -Infinity)) return ok(true);
     if (this.#isFullByStatus(pool, spans)) return ok(false);
     const [{ family } = { family: 4 as const }] = spans;
-    if (roomOf(pool, family) === "plenty" && key === keyOf(poolSpans(pool, family))) {
+    if (freeAddressesOf(pool, family) === "plenty" && key === keyOf(poolSpans(pool, family))) {
       note(this.#roomUntilMs, key, nowMs + roomMs);
       return ok(true);
     }
@@ -97,8 +97,8 @@ export class PoolClaims {
     const { pool } = terms.value;
     const spans = poolSpans(pool, family);
     if (this.#isFull(keyOf(spans))) return;
-    const room = roomOf(pool, family, freePercentForAhead);
-    if (room === "none" || (room === "unknown" && !(await this.#isPartFree(terms.value, family)))) return;
+    const free = freeAddressesOf(pool, family, freePercentForAhead);
+    if (free === "none" || (free === "unknown" && !(await this.#isPartFree(terms.value, family)))) return;
     await this.claim(spans);
   }
 
@@ -256,7 +256,7 @@ export class PoolClaims {
   /** Whether the pool's status says that no address is free, and it is too early for a list that could show otherwise. */
   #isFullByStatus(pool: AddressPool, spans: readonly AddressSpan[]): boolean {
     const isEarly = this.#blocks.init.now().monotonicMs < this.#nextListingMs;
-    return isEarly && spans.every(({ family }) => roomOf(pool, family) === "none");
+    return isEarly && spans.every(({ family }) => freeAddressesOf(pool, family) === "none");
   }
 
   #isFull(key: string): boolean {

@@ -6,7 +6,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, formatCidr, type IpAddress, networkOf, readCidr, type Cidr } from "../../../src/net/ip.ts";
 import { type ObjectMetadata, problem, readParts, type Reading } from "../../../src/kube/object-parts.ts";
 import { poolApiVersion, readInteger, readIp } from "./object-reading.ts";
-import { type FamilyRoom, readRoom } from "./pool-room.ts";
+import { type FreeCount, readFreeCounts } from "./free-addresses.ts";
 import { type AddressSpan, formatSpan, intersection, readSpan } from "./spans.ts";
 
 /** A range of a pool. Its span, its gateway and its static addresses never change. */
@@ -36,7 +36,7 @@ export interface AddressPool extends ObjectMetadata {
   /** The types of the conditions that are True. */
   readonly trueConditions: readonly string[];
   /** The free addresses as the controller last counted them. */
-  readonly room: readonly FamilyRoom[];
+  readonly freeCounts: readonly FreeCount[];
 }
 
 /** The path of the collection. */
@@ -93,7 +93,7 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
       keepsInstanceAddresses: keepInstanceAddresses,
       acceptedRanges: acceptedOf(status["acceptedRanges"], ranges.value.length),
       trueConditions: trueConditionsOf(status["conditions"]),
-      room: readRoom(status["addresses"]),
+      freeCounts: readFreeCounts(status["addresses"]),
     },
   };
 }

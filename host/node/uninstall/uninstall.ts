@@ -101,7 +101,7 @@ function attachedIn(directories: readonly string[]): UninstallReport["stopped"] 
   return undefined;
 }
 
-/** What prevents the removal if none of these directories has a file of the installation: the list does not name its directory of plugins. */
+/** The obstacle to a removal if none of these directories has a file of the installation: the list does not name its directory of plugins. */
 function pluginsElsewhere(cniBin: readonly string[], files: readonly InstalledFile[]): UninstallReport["stopped"] {
   const names = [listNameBesidePlugins, ...files.flatMap(({ place, name }) => (place === "cni-bin" ? [name] : []))];
   if (cniBin.some((directory) => names.some((name) => existsSync(join(directory, name))))) return undefined;

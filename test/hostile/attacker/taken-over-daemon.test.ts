@@ -504,7 +504,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     expect(await found()).toBe("native");
   });
 
-  /** What the shim finds under a type with this `binDir`. */
+  /** The plugin that the shim finds for a type with this `binDir`. */
   const kindWith = async (binDir: string, type: string): Promise<string> => {
     const kinds: string[] = [];
     await attack(async (engine) => void kinds.push((await engine.find(type)).what), bounded, { binDir });

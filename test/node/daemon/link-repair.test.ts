@@ -16,7 +16,7 @@ type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]> };
 const soon = { interval: 100, timeout: 60_000 };
 const ipam = "ipam-host-local";
 
-/** What a pod has of net1: everything but the link's index. */
+/** The state of net1 in a pod: everything but the link's index. */
 const shape = ({ pod }: Attached): object => ({
   links: pod.links().flatMap(({ name, mac, mtu, up }) => (name === "net1" ? [{ mac, mtu, up }] : [])),
   addresses: pod.addresses().flatMap(({ link, address }) => (link === "net1" ? [address] : [])),

@@ -77,7 +77,7 @@ async function freeFromOthers(
   return ok(undefined);
 }
 
-/** What is to be set. A rate that is absent beside the other one stays unchanged. */
+/** The settings that the operation asks for. Of two rates an absent one stays unchanged. */
 function settingsOf(wanted: LinksVfSettings, present: VfSettings): VfSettings {
   const { mac, vlan, vlanQos, vlanServiceTag, minRate, maxRate, spoofCheck, trust, linkState } = wanted;
   const setsRate = minRate !== undefined || maxRate !== undefined;
