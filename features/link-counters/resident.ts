@@ -15,7 +15,7 @@ async function countersPart(init: ResidentInit): Promise<ResidentPart> {
   const counters = new LinkCounters(init);
   init.metrics.onScrape(() => counters.ask());
   return {
-    start: async () => counters.start(),
+    start: () => counters.start(),
     stop: () => counters.stop(),
     noteCall: (configuration) => counters.noteConfiguration(configuration),
     pages: {

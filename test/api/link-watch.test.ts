@@ -1,28 +1,47 @@
 // A lost link of a pod of the API: Events, and the condition in the pod's network status, by a confined daemon and an agent on the node.
 
 import { join } from "node:path";
+import { PatchStrategy } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { networkStatusAnnotation } from "../../src/npwg/network-status.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
-import type { ApiServer } from "../lab/kube/api-server.ts";
+import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
+import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 
 const soon = { timeout: 60_000, interval: 100 };
 
+const condition = {
+  type: "LinkLost",
+  status: "True",
+  reason: "down",
+  message: "net1 was set down",
+  lastTransitionTime: expect.any(String),
+};
+const isStatusWrite = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+  method === "PATCH" && path.includes("/status");
+
 describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link", () => {
   let api: ApiServer;
+  let proxy: FaultProxy;
+  let kubeconfig = "";
   let node: Node;
   let daemon: TestDaemon;
   let agent: TestAgent;
   const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
+  const start = (): Promise<TestDaemon> =>
+    startDaemon({
+      socket: socket(),
+      args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig],
+    });
   beforeAll(async () => {
     api = await sharedApiServer();
+    proxy = await startFaultProxy(api);
+    kubeconfig = await proxy.kubeconfig();
     node = openNode(api);
-    daemon = await startDaemon({
-      socket: socket(),
-      args: ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", api.plexus],
-    });
+    daemon = await start();
     const { cniPath } = node.plexus;
     const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: cniPath, PLEXUS_SOCKET: socket() };
     agent = startAgent({ command: node.entrance(), env });
@@ -31,39 +50,88 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
   afterAll(async () => {
     await agent?.stop();
     await daemon?.stop();
+    await proxy?.dispose();
     node?.dispose();
     await api?.dispose();
   });
 
-  test("WA-01: the pod gets Events and a condition in its network status' own key, which go when the link is mended", async () => {
-    const pod = await api.pod("shop", "watched", "storage");
-    const call = node.attaching(pod, { linkWatch: {} });
+  /** Attaches a pod with a watched link, in whose namespace commands are executed. */
+  async function watched(name: string): Promise<{
+    readonly pod: CreatedPod;
+    readonly ip: (words: string) => void;
+    readonly entry: () => Promise<unknown>;
+    readonly del: () => Promise<void>;
+  }> {
+    const pod = await api.pod("shop", name, "storage");
+    const call = node.attaching(pod, { linkWatch: {}, kubeconfig });
     expect(await node.requestAt(socket(), "ADD", call)).toMatchObject({ status: 0 });
     const entry = async (): Promise<unknown> => {
-      const status = await api.statusOf("shop", "watched");
+      const status = await api.statusOf("shop", name);
       return Array.isArray(status)
         ? status.find((each: unknown) => Reflect.get(Object(each), "interface") === "net1")
         : undefined;
     };
+    const del = async (): Promise<void> => expect(await node.requestAt(socket(), "DEL", call)).toMatchObject({ status: 0 });
+    return { pod, ip: (words) => void call.pod.exec(["ip", ...words.split(" ")]), entry, del };
+  }
+  test("WA-01: the pod gets Events and a condition in its network status' own key, which go when the link is mended", async () => {
+    const { pod, ip, entry, del } = await watched("watched");
     const events = async (): Promise<readonly string[]> =>
       (await api.eventsOf(pod)).filter((text) => /Interface(?:Lost|Recovered)/u.test(text));
     const before = await entry();
-    call.pod.exec(["ip", "link", "set", "net1", "down"]);
-    const why = "net1 was set down";
-    await expect.poll(entry, soon).toEqual({
-      ...Object(before),
-      "dev.plexus.condition": {
-        type: "LinkLost",
-        status: "True",
-        reason: "down",
-        message: why,
-        lastTransitionTime: expect.any(String),
-      },
-    });
-    await expect.poll(events, soon).toEqual([`Warning InterfaceLost ${why}`]);
-    call.pod.exec(["ip", "link", "set", "net1", "up"]);
+    ip("link set net1 down");
+    await expect.poll(entry, soon).toEqual({ ...Object(before), "dev.plexus.condition": condition });
+    await expect.poll(events, soon).toEqual(["Warning InterfaceLost net1 was set down"]);
+    ip("link set net1 up");
     await expect.poll(entry, soon).toEqual(before);
     await expect.poll(events, soon).toHaveLength(2);
-    expect(await node.requestAt(socket(), "DEL", call)).toMatchObject({ status: 0 });
+    await del();
+  });
+
+  test("WA-01: a condition that the API server refuses is written later, with one Event", async () => {
+    const { pod, ip, entry, del } = await watched("refused");
+    const before = await entry();
+    const refusal = { answer: { status: 403, body: "{}" } };
+    let refuses = true;
+    proxy.script((request) => (refuses && isStatusWrite(request) ? refusal : undefined));
+    ip("link set net1 down");
+    await expect.poll(() => daemon.stderr(), soon).toMatch(/link-watch: shop\/refused: .*403/u);
+    refuses = false;
+    await expect.poll(entry, soon).toEqual({ ...Object(before), "dev.plexus.condition": condition });
+    expect((await api.eventsOf(pod)).filter((text) => text.includes("InterfaceLost"))).toHaveLength(1);
+    await del();
+  });
+
+  test("WA-01: a condition replaces no status that another writer has written meanwhile", async () => {
+    const { pod, ip, del } = await watched("meanwhile");
+    const status = await api.statusOf("shop", "meanwhile");
+    const other = { name: "shop/other", interface: "net2", ips: ["10.40.0.7"], default: false };
+    const written = JSON.stringify([...(Array.isArray(status) ? status : []), other]);
+    const { namespace, name } = pod;
+    const object = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { namespace, name, annotations: { [networkStatusAnnotation]: written } },
+    };
+    const write = (): Promise<unknown> =>
+      api.admin.patch(object, undefined, undefined, undefined, undefined, PatchStrategy.MergePatch);
+    proxy.script((request) => (isStatusWrite(request) && request.earlier === 0 ? { first: write } : undefined));
+    ip("link set net1 down");
+    await expect
+      .poll(() => api.statusOf("shop", "meanwhile"), soon)
+      .toEqual([expect.anything(), expect.objectContaining({ "dev.plexus.condition": condition }), other]);
+    await del();
+  });
+
+  test("WA-05: a link that was mended while the daemon was away has no condition any more", async () => {
+    const { ip, entry, del } = await watched("away");
+    const before = await entry();
+    ip("link set net1 down");
+    await expect.poll(entry, soon).toEqual({ ...Object(before), "dev.plexus.condition": condition });
+    await daemon.stop();
+    ip("link set net1 up");
+    daemon = await start();
+    await expect.poll(entry, soon).toEqual(before);
+    await del();
   });
 });

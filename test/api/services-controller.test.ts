@@ -227,6 +227,14 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       expect((await slices("web"))[0]).toMatchObject({ metadata: { ownerReferences: [{ kind: "Service", name: "web" }] } });
     });
 
+    test("SV-03: an address that no slice may have keeps the other pods from no Service", async () => {
+      const refused = ["169.254.1.7", "127.0.0.1", "0.0.0.0", "224.0.0.5"];
+      await create(web("link-local", { "shop/linked": refused }));
+      await create(web("usable", { "shop/linked": ["10.5.0.1", ...refused] }));
+      await create(service("linked", { "plexus.dev/network": "linked" }));
+      await vi.waitFor(async () => expect(await addresses("linked")).toEqual(["10.5.0.1"]), patience);
+    });
+
     test("a Service whose annotation names nothing has an Event and no slices", async () => {
       await create(service("bad", { "plexus.dev/network": "A b" }));
       await vi.waitFor(() => expect(events.join("\n")).toContain("names no network"), patience);

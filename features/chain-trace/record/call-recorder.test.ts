@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import type { ChainTrace } from "../../../src/chain-trace/chain-trace.ts";
+import type { StepDetail } from "../../../host/capabilities/step-detail.ts";
 import type { Step } from "../../../host/capabilities/step.ts";
 import { CallRecorder } from "./call-recorder.ts";
 
@@ -14,9 +16,9 @@ function stepOf(stdin: string): ChainStep {
   return { index: 0, plugin: plugin.value, verb: "ADD", stdin, env: [], prevResult: undefined, attachment };
 }
 
-test("the secret of an input for which the trace has no room stays out of the outputs, too", () => {
+/** Records a step with this input and these details, whose plugin prints the secret. */
+function recorded(stdin: string, ...details: readonly StepDetail[]): ChainTrace {
   const recorder = new CallRecorder({ call, now: () => 0, time: new Date(0) });
-  const stdin = JSON.stringify({ psk: secret, padding: "x".repeat(1024 * 1024) });
   const step: Step = {
     step: stepOf(stdin),
     origin: "chain",
@@ -39,9 +41,28 @@ test("the secret of an input for which the trace has no room stays out of the ou
     nested: false,
   } as const;
   recorder.receive({ what: "step-began", run: 1, kind: "native", step });
-  recorder.receive({ what: "step-detail", run: 1, detail: { what: "process-ended", native } });
+  for (const detail of [...details, { what: "process-ended", native } as const])
+    recorder.receive({ what: "step-detail", run: 1, detail });
   recorder.receive({ what: "step-ended", run: 1, step: identity, ms: 1, outcome: { ok: true, stdout: "" }, span: undefined });
-  const trace = recorder.trace({ status: 0, stdout: "" }, 1);
+  return recorder.trace({ status: 0, stdout: "" }, 1);
+}
+
+const padding = "x".repeat(1024 * 1024);
+
+test.each([
+  ["an input for which the trace has no room", recorded(JSON.stringify({ psk: secret, padding }))],
+  [
+    "an input whose completed form has no room",
+    recorded(JSON.stringify({ psk: secret }), {
+      what: "configuration-completed",
+      stdin: JSON.stringify({ psk: secret, padding }),
+    }),
+  ],
+  [
+    "an input whose completed form lacks the secret",
+    recorded(JSON.stringify({ psk: secret }), { what: "configuration-completed", stdin: JSON.stringify({ padding }) }),
+  ],
+])("the secret of %s stays out of the outputs, too", (_, trace) => {
   expect(trace.steps[0]).toMatchObject({ stdin: "", omitted: ["stdin"], native: { stderr: "used [redacted-1]" } });
   expect(JSON.stringify(trace)).not.toContain(secret);
 });

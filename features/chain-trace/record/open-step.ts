@@ -60,9 +60,7 @@ export class OpenStep {
 
   constructor(init: OpenStepInit) {
     this.#init = init;
-    const { stdin } = init.running.step;
-    this.#stdin = this.#kept(stdin, "stdin");
-    if (this.#stdin !== stdin) init.unrecorded(secretValues({ stdin, env: [] }));
+    this.#stdin = this.#keptInput(init.running.step.stdin);
   }
 
   get kind(): StepKind {
@@ -94,7 +92,8 @@ export class OpenStep {
         return;
       }
       case "configuration-completed":
-        this.#stdin = this.#kept(detail.stdin, "stdin");
+        this.#hide(this.#stdin);
+        this.#stdin = this.#keptInput(detail.stdin);
         return;
       case "import-began":
         return this.#begin(detail);
@@ -189,6 +188,17 @@ export class OpenStep {
     if (this.#init.budget.takes(JSON.stringify(encoded).length)) return encoded;
     this.#omitted.add("calls");
     return undefined;
+  }
+
+  /** The input, or nothing if there is no room for it: its secrets are then taken out of the outputs all the same. */
+  #keptInput(stdin: string): string {
+    const kept = this.#kept(stdin, "stdin");
+    if (kept !== stdin) this.#hide(stdin);
+    return kept;
+  }
+
+  #hide(stdin: string): void {
+    this.#init.unrecorded(secretValues({ stdin, env: [] }));
   }
 
   #kept(text: string, field: string): string {

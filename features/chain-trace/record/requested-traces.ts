@@ -3,17 +3,17 @@
 import type { RecordingReport, RecordingRequest } from "../rules/recording-request.ts";
 import { traceBounds } from "../../../src/configuration/chain-trace-configuration.ts";
 import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import type { Clock } from "../../../host/system/clock.ts";
 import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";
 
 /** The clock, and the daemon's directory of traces. */
-export interface RequestedTracesInit {
+export interface RequestedTracesInit extends Clock {
   readonly directory: string;
-  /** The time of day. */
-  readonly date: () => Date;
 }
 
 interface Recording {
   readonly request: RecordingRequest;
+  /** On the monotonic clock: a time of day that is set must not prolong the recording. */
   readonly untilMs: number;
   /** Traces that may still be written, and calls whose trace may follow. */
   left: number;
@@ -33,7 +33,7 @@ export class RequestedTraces {
 
   /** Begins a recording. */
   begin(request: RecordingRequest): RecordingReport {
-    const untilMs = this.#init.date().getTime() + request.seconds * 1000;
+    const untilMs = this.#init.now() + request.seconds * 1000;
     this.#recording = { request, untilMs, left: request.next, written: [] };
     return this.report();
   }
@@ -46,11 +46,12 @@ export class RequestedTraces {
   }
 
   report(): RecordingReport {
-    const { directory } = this.#init;
+    const { directory, now, date } = this.#init;
     if (this.#recording === undefined) return { directory, written: [] };
     const { request, untilMs, written } = this.#recording;
     const ended = this.#hasEnded(this.#recording);
-    return { directory, written: [...written], ...(ended ? {} : { request, until: new Date(untilMs).toISOString() }) };
+    const until = new Date(date().getTime() + untilMs - now()).toISOString();
+    return { directory, written: [...written], ...(ended ? {} : { request, until }) };
   }
 
   /** The terms on which a call is recorded; undefined: no recording wants the call. */
@@ -67,14 +68,20 @@ export class RequestedTraces {
       onlyFailed,
       maxFiles: traceBounds.maxFiles,
       maxBytes: traceBounds.maxMiB * 1024 * 1024,
+      claim: () => {
+        if (!onlyFailed) return true;
+        if (recording.left <= 0) return false;
+        recording.left -= 1;
+        return true;
+      },
+      unwritten: () => void (recording.left += 1),
       written: (path) => {
-        if (onlyFailed) recording.left -= 1;
         if (written.length < maxListed) written.push(path);
       },
     };
   }
 
   #hasEnded({ left, untilMs }: Recording): boolean {
-    return left <= 0 || this.#init.date().getTime() >= untilMs;
+    return left <= 0 || this.#init.now() >= untilMs;
   }
 }

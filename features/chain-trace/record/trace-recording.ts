@@ -35,29 +35,38 @@ export class TraceRecording implements CallRecording {
 
   /** Begins to record. Faults: those of the directory; NOT_AVAILABLE if too many calls are being recorded. */
   static begin(call: TracedCall, terms: TraceTerms, clock: Clock): Result<TraceRecording> {
-    if (recorded >= maxRecorded)
-      return failed(fault("NOT_AVAILABLE", `${maxRecorded} calls are being recorded; this call is not`));
-    const opened = openTraceDirectory(terms.directory, clock);
-    return opened.ok ? ok(new TraceRecording(call, terms, clock)) : opened;
+    const opened =
+      recorded < maxRecorded
+        ? openTraceDirectory(terms.directory, clock)
+        : failed(fault("NOT_AVAILABLE", `${maxRecorded} calls are being recorded; this call is not`));
+    if (opened.ok) return ok(new TraceRecording(call, terms, clock));
+    if (!terms.onlyFailed) terms.unwritten?.();
+    return opened;
   }
 
   /** Ends the recording and writes the trace, if the terms want the call. `ms`: the call's duration. Fault STORE_FAILED. */
   end({ status, stdout }: PluginAnswer, ms: number): Result<void> {
-    this.abandon();
-    if (status === 0 && this.#terms.onlyFailed) return ok(undefined);
+    this.#close();
+    const terms = this.#terms;
+    if (terms.onlyFailed && (status === 0 || terms.claim?.() === false)) return ok(undefined);
     const text = typeof stdout === "string" ? stdout : new TextDecoder().decode(stdout);
     const trace = this.subscriber.trace({ status, stdout: text }, ms);
     const { verb, containerId, ifname } = this.#call;
     const unique = newSpanId().slice(0, 8);
     const name = traceFileName({ time: this.#time.toISOString(), verb, containerId, ifname, unique });
-    const written = writeTrace(this.#terms.directory, name, chainTraceText(trace), this.#terms);
-    if (!written.ok) return written;
-    this.#terms.written?.(written.value);
-    return ok(undefined);
+    const written = writeTrace(terms.directory, name, chainTraceText(trace), terms);
+    if (written.ok) terms.written?.(written.value);
+    else terms.unwritten?.();
+    return written.ok ? ok(undefined) : written;
   }
 
   /** Ends the recording without a trace. */
   abandon(): void {
+    if (this.#isOpen && !this.#terms.onlyFailed) this.#terms.unwritten?.();
+    this.#close();
+  }
+
+  #close(): void {
     if (this.#isOpen) recorded -= 1;
     this.#isOpen = false;
   }

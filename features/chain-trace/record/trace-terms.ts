@@ -16,6 +16,10 @@ export interface TraceTerms extends TraceBounds {
   readonly directory: string;
   /** Whether the trace is written only if the call fails. */
   readonly onlyFailed: boolean;
+  /** Takes one of the traces that may still be written, if `onlyFailed`; otherwise the call has taken it. False: none is left. */
+  readonly claim?: () => boolean;
+  /** The trace that was taken is not written. */
+  readonly unwritten?: () => void;
   /** Receives the path of the written trace. */
   readonly written?: (path: string) => void;
 }

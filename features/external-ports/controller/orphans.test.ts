@@ -85,6 +85,56 @@ test.each([
   expect(released).toEqual(expected);
 });
 
+test("a look ends with the tenth failure in a row: each may take the time limit of a request", async () => {
+  const { context, asked } = api(() => ({ kind: "absent" }));
+  let tries = 0;
+  const release = async (): Promise<ProviderResult<void>> => {
+    tries += 1;
+    return { ok: false, reason: "unavailable", message: "no answer within 10 s" };
+  };
+  const provider = { list: async () => ({ ok: true, value: ports(600) }), release } as unknown as PortProvider;
+  expect(await releaseOrphans(context, "fabric", provider)).toBe(0);
+  expect([tries, asked.length]).toEqual([10, 10]);
+});
+
+test("the next look begins where the last one ended, so that ports that cannot be released keep no other from it", async () => {
+  const { context } = api(() => ({ kind: "absent" }));
+  const released: string[] = [];
+  const release = async ({ key }: OwnedPort): Promise<ProviderResult<void>> => {
+    const index = Number(key.slice("shop/pod-".length));
+    if (index < 20) return { ok: false, reason: "unavailable", message: "HTTP 500" };
+    released.push(key);
+    return { ok: true, value: undefined };
+  };
+  const list = async (): Promise<ProviderResult<readonly OwnedPort[]>> => ({
+    ok: true,
+    value: ports(21).filter(({ key }) => !released.includes(key)),
+  });
+  const provider = { list, release } as unknown as PortProvider;
+  const position = { index: 0 };
+  for (let look = 0; look < 3; look++) await releaseOrphans(context, "fabric", provider, undefined, { position });
+  expect(released).toEqual(["shop/pod-20"]);
+});
+
+test("keys of another form need no question, and keep no orphan from the look", async () => {
+  const { context, asked } = api(() => ({ kind: "absent" }));
+  const foreign = Array.from({ length: 2_500 }, (_, index) => ({ key: `other:${index}`, providerId: "" }));
+  const { provider, released } = listing(() => [...foreign, ...ports(1)]);
+  expect(await releaseOrphans(context, "fabric", provider)).toBe(1);
+  expect([asked.length, released]).toEqual([1, ["shop/pod-0"]]);
+});
+
+test("a look begins nothing more once its term has ended", async () => {
+  const { context, asked } = api(() => ({ kind: "absent" }));
+  const ended = new AbortController();
+  const { provider, released } = listing(() => {
+    ended.abort();
+    return ports(5);
+  });
+  expect(await releaseOrphans(context, "fabric", provider, undefined, { signal: ended.signal })).toBe(0);
+  expect([asked, released]).toEqual([[], []]);
+});
+
 test("the looks go on after a mistake in the provider, with a line in the log", async () => {
   const { context, lines } = api(() => ({ kind: "absent" }));
   let looks = 0;

@@ -11,6 +11,8 @@ import { portPath } from "./status.ts";
 const maxReleased = 500;
 /** Ports that one look asks the API about: a provider's list may be long and wrong, and each question is a request. */
 const maxAsked = 2_000;
+/** Failures in a row that end a look: a provider that does not answer takes the time limit of a request for each port. */
+const maxFailures = 10;
 
 /** Settings of the looks for orphans of one provider. */
 export interface OrphanLooks {
@@ -28,9 +30,10 @@ export async function lookForOrphans(
   { isInUse, everyMs }: OrphanLooks,
   signal: AbortSignal,
 ): Promise<void> {
+  const position = { index: 0 };
   while (!signal.aborted) {
     try {
-      await releaseOrphans(context, name, provider, isInUse);
+      await releaseOrphans(context, name, provider, isInUse, { signal, position });
     } catch (error) {
       // A mistake in one provider must not end the controller.
       const why = error instanceof Error ? error.message : String(error);
@@ -38,6 +41,14 @@ export async function lookForOrphans(
     }
     await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** The bounds of one look. */
+export interface OrphanLook {
+  /** The end of the controller's term. */
+  readonly signal?: AbortSignal;
+  /** Where the look begins in the provider's list, and afterwards where it ended: ports that cannot be released must not hide those behind them. */
+  readonly position?: { index: number };
 }
 
 /**
@@ -49,21 +60,26 @@ export async function releaseOrphans(
   name: string,
   provider: PortProvider,
   isInUse: (port: OwnedPort) => boolean = () => false,
+  { signal, position = { index: 0 } }: OrphanLook = {},
 ): Promise<number> {
   const owned = await provider.list();
   if (!owned.ok) {
     log("warn", `provider "${name}": its ports cannot be listed: ${owned.message}`);
     return 0;
   }
-  let released = 0;
-  let asked = 0;
-  for (const port of owned.value) {
-    if (released >= maxReleased || asked >= maxAsked) break;
-    if (isInUse(port)) continue;
+  const { length } = owned.value;
+  const from = position.index % Math.max(1, length);
+  let [released, asked, failures] = [0, 0, 0];
+  for (const [count, port] of [...owned.value.slice(from), ...owned.value.slice(0, from)].entries()) {
+    if (signal?.aborted === true || released >= maxReleased || asked >= maxAsked || failures >= maxFailures) break;
+    position.index = (from + count + 1) % length;
+    const path = isInUse(port) ? undefined : pathOf(port);
+    if (path === undefined) continue;
     asked += 1;
-    if (!(await isOrphan(objects, name, port))) continue;
+    if (!(await isOrphan(objects, name, port, path))) continue;
     const outcome = await provider.release(port);
     if (outcome.ok) released += 1;
+    failures = outcome.ok ? 0 : failures + 1;
     log(
       outcome.ok ? "info" : "warn",
       `port ${quote(port.providerId)} of provider "${name}" has no ExternalPort ${port.key}: ${outcome.ok ? "released" : outcome.message}`,
@@ -72,11 +88,20 @@ export async function releaseOrphans(
   return released;
 }
 
-async function isOrphan(objects: PartContext["objects"], provider: string, { key, providerId }: OwnedPort): Promise<boolean> {
+/** The path of the port's ExternalPort; undefined for a key in another form, which is not Plexus' own. */
+function pathOf({ key }: OwnedPort): string | undefined {
   const [namespace = "", name = "", ...more] = key.split("/");
-  // A key in another form is not Plexus' own.
-  if (more.length > 0 || !/^[a-z0-9-]{1,63}$/.test(namespace) || !/^[a-z0-9.-]{1,253}$/.test(name)) return false;
-  const answer = await objects.get(portPath(namespace, name));
+  if (more.length > 0 || !/^[a-z0-9-]{1,63}$/.test(namespace) || !/^[a-z0-9.-]{1,253}$/.test(name)) return undefined;
+  return portPath(namespace, name);
+}
+
+async function isOrphan(
+  objects: PartContext["objects"],
+  provider: string,
+  { providerId }: OwnedPort,
+  path: string,
+): Promise<boolean> {
+  const answer = await objects.get(path);
   if (answer.kind === "absent") return true;
   if (answer.kind !== "object") return false;
   const object = readExternalPort(answer.object);

@@ -12,7 +12,8 @@ import { ShimGone } from "../../../host/protocol/shim.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkCounterMetrics } from "../metrics.ts";
-import { increase, rates, type Reading } from "../rules/link-traffic.ts";
+import { LastReadings } from "../rules/last-readings.ts";
+import type { Reading } from "../rules/link-traffic.ts";
 import { readCounters } from "./read-counters.ts";
 
 /** Age at which counters are read again, in ms. */
@@ -24,6 +25,8 @@ const atOnce = 4;
 
 interface Counted {
   readonly key: string;
+  /** The id of the journal entry. */
+  readonly entry: string;
   readonly pod: string;
   readonly ifname: string;
   readonly network: string;
@@ -42,9 +45,12 @@ export class LinkCounters {
   readonly #states: readonly { readonly directory: string; readonly entries: EntryList }[];
   /** The configurations with the key, by state directory and name. */
   readonly #on = new Set<string>();
+  readonly #readings = new LastReadings();
+  /** The links of the last round. */
   #kept: ReadonlyMap<string, Kept> = new Map();
   #readMs: number | undefined;
   #askedMs = -Infinity;
+  #earlier: Promise<void> | undefined;
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
@@ -58,11 +64,13 @@ export class LinkCounters {
     });
   }
 
-  /** Begins with the configurations that earlier calls left. */
-  start(): void {
+  /** Begins with the configurations that earlier calls left, and with the links that the node has by then. */
+  async start(): Promise<void> {
     for (const { directory } of this.#states)
       for (const configuration of keptConfigurationsWith(directory, (each) => each.linkCounters))
         this.noteConfiguration(configuration);
+    this.#earlier = this.#noteEarlier();
+    await this.#earlier;
   }
 
   /** Notes the configuration of a call. */
@@ -116,7 +124,9 @@ export class LinkCounters {
     if (agent === undefined) return;
     const kept = new Map<string, Kept>();
     const beganMs = this.#init.clock.now();
-    const pods = await this.#pods();
+    await this.#earlier;
+    const { pods, entries } = await this.#pods();
+    if (entries !== undefined) this.#readings.keepOnly(entries);
     const readOne = async ({ netns, cookie, links }: Pod): Promise<void> => {
       const counters = await readCounters(agent.shim, { netns, cookie, indexes: links.map(({ index }) => index) });
       const atMs = this.#init.clock.now();
@@ -124,15 +134,24 @@ export class LinkCounters {
         const found = counters.find(({ index }) => index === link.index);
         if (found === undefined) continue;
         const reading: Reading = { ...found, atMs };
-        const before = this.#kept.get(link.key)?.reading;
-        this.#count(link.network, increase(before, reading));
-        kept.set(link.key, { ...link, reading, rates: rates(before, reading) });
+        const traffic = this.#readings.take(link, reading);
+        this.#count(link.network, traffic.increase);
+        kept.set(link.key, { ...link, reading, rates: traffic.rates });
       }
     };
     for (let at = 0; at < pods.length && !this.#hasStopped; at += atOnce)
       await Promise.all(pods.slice(at, at + atOnce).map(readOne));
     this.#kept = kept;
     this.#readMs = beganMs;
+  }
+
+  async #noteEarlier(): Promise<void> {
+    for (const { entries } of this.#states) {
+      const listed = await entries.refresh();
+      for (const { id, entry } of listed.ok ? listed.value.entries : [])
+        for (const { name, index } of entry.pod?.made ?? [])
+          this.#readings.noteEarlier({ key: keyOf(id, name), entry: id, index });
+    }
   }
 
   #count(network: string, { receive, transmit }: BothDirections): void {
@@ -146,18 +165,25 @@ export class LinkCounters {
     }
   }
 
-  async #pods(): Promise<readonly Pod[]> {
+  /** The pods to read, and the ids of all journal entries; undefined: a journal could not be listed. */
+  async #pods(): Promise<{ readonly pods: readonly Pod[]; readonly entries: ReadonlySet<string> | undefined }> {
     const boot = bootId();
     const pods: Pod[] = [];
+    const ids = new Set<string>();
+    let isWhole = true;
     for (const { directory, entries } of this.#states) {
       const listed = await entries.refresh();
-      if (!listed.ok) continue;
+      if (!listed.ok) {
+        isWhole = false;
+        continue;
+      }
       for (const each of listed.value.entries) {
+        ids.add(each.id);
         const { plan } = each.entry;
         if (plan.bootId === boot && this.#on.has(`${directory} ${plan.network}`)) pods.push(...podOf(each));
       }
     }
-    return pods;
+    return { pods, entries: isWhole ? ids : undefined };
   }
 }
 
@@ -173,7 +199,14 @@ function podOf({ id, entry: { plan, pod, closed, failures } }: ListedEntry): rea
   const name = podName(plan.cniArgs) ?? plan.containerId;
   const links = plan.attachments.flatMap(({ ifname, source }, index): Counted[] => {
     const made = index === 0 ? undefined : pod.made?.find((link) => link.name === ifname);
-    return made === undefined ? [] : [{ key: `${id} ${ifname}`, pod: name, ifname, network: source, index: made.index }];
+    return made === undefined
+      ? []
+      : [{ key: keyOf(id, ifname), entry: id, pod: name, ifname, network: source, index: made.index }];
   });
   return links.length === 0 ? [] : [{ netns: plan.netns, cookie: pod.cookie, links }];
+}
+
+/** The key of an interface of a journal entry. */
+function keyOf(entry: string, ifname: string): string {
+  return `${entry} ${ifname}`;
 }

@@ -21,9 +21,14 @@ export class LinkReports {
   readonly #failures = new Map<string, string>();
   /** The containers whose links other parts know. */
   readonly #told = new Set<string>();
+  /** The containers whose pod has to be told, although their faults are known: its network status may have other conditions. */
+  readonly #untold = new Set<string>();
+  /** ms of the time of day. */
+  readonly #startedMs: number;
 
   constructor(init: ResidentInit) {
     this.#init = init;
+    this.#startedMs = init.clock.date().getTime();
     this.#metrics = init.metrics.with(linkWatchMetrics);
   }
 
@@ -35,11 +40,25 @@ export class LinkReports {
     return `${lost.length} lost${lost.length === 0 ? "" : `: ${[...named, ...more].join("; ")}`}`;
   }
 
-  /** Tells the other parts of the daemon what the first look into a container found. */
+  /**
+   * Tells the other parts of the daemon what the first look into a container found. The pod of a container that an earlier daemon has watched is told, too: its
+   * network status may have conditions of that time.
+   */
   tellFirst(key: string, watched: Watched, faults: LinkFaults): void {
     if (this.#told.has(key)) return;
     this.#told.add(key);
+    if (watched.listed.begunMs < this.#startedMs) this.#untold.add(key);
     this.#tellParts(watched, faults);
+  }
+
+  /** The journal entry has changed, and maybe the network status, whose writers know no conditions. */
+  noteChanged(key: string): void {
+    if (this.lost.of(key).length > 0) this.#untold.add(key);
+  }
+
+  /** Whether the pod knows these faults. */
+  isTold(key: string, faults: LinkFaults): boolean {
+    return this.lost.isKnown(key, faults) && !this.#untold.has(key);
   }
 
   /** Confirms the faults, and tells the pod what has changed. Answers the reason why it could not. Throws ShimGone. */
@@ -59,8 +78,14 @@ export class LinkReports {
       return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
     });
     this.lost.noteTold(key, this.#init.clock.now());
-    if (settled.ok) this.#failures.delete(key);
-    return settled.ok ? undefined : settled.fault.msg;
+    if (!settled.ok) {
+      // The faults are known by now, and the pod does not know them.
+      this.#untold.add(key);
+      return settled.fault.msg;
+    }
+    this.#untold.delete(key);
+    this.#failures.delete(key);
+    return undefined;
   }
 
   /** Tells log and pod that an interface could not be attached again. Throws ShimGone. */
@@ -94,8 +119,7 @@ export class LinkReports {
   /** Forgets a container that is gone. */
   forget(key: string): void {
     this.lost.forget(key);
-    this.#told.delete(key);
-    this.#failures.delete(key);
+    for (const keys of [this.#told, this.#untold, this.#failures]) keys.delete(key);
   }
 
   warn(text: string): void {

@@ -107,7 +107,10 @@ export class LinkWatch {
       this.#reports.forget(key);
       this.#looks.forget(netns);
     }
-    for (const key of refreshed.value.changed) this.#queue.add(key);
+    for (const key of refreshed.value.changed) {
+      this.#reports.noteChanged(key);
+      this.#queue.add(key);
+    }
     this.#reports.countWatched(this.#containers.links);
     this.#reports.countLost();
   }
@@ -119,9 +122,9 @@ export class LinkWatch {
       for (const key of lost.containers) this.#queue.add(key);
     }
     for (const [key, { container }] of this.#containers.all) {
-      const isAffected = container.links.some(({ made: link }) => {
+      const isAffected = container.links.some(({ made: link, nodeNames }) => {
         if (indexes === "all" || link?.peer === undefined) return indexes === "all";
-        const end = this.#node.endOf(link, [])?.link;
+        const end = this.#node.endOf(link, nodeNames)?.link;
         return indexes.has(link.peer) || (end?.master !== undefined && indexes.has(end.master));
       });
       if (isAffected) this.#queue.add(key);
@@ -142,7 +145,7 @@ export class LinkWatch {
       if (faults.value === "gone") return { kind: "done" };
       // An earlier daemon may have told other faults.
       this.#reports.tellFirst(key, watched, faults.value);
-      if (!lost.isKnown(key, faults.value)) {
+      if (!this.#reports.isTold(key, faults.value)) {
         const pauseMs = lost.tellingPauseMs(key, this.#init.clock.now());
         if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
         const why = await this.#reports.tellPod(key, watched, agent);

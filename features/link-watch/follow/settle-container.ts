@@ -8,6 +8,7 @@ import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { networkStatusAnnotation } from "../../../src/npwg/network-status.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { callLocks } from "../../../host/engine/call/call-locks.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
@@ -22,6 +23,9 @@ import { type WatchedContainer, watchedContainer } from "./watched-links.ts";
 
 /** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
 const lockMs = 10_000;
+/** Maximum writes of a status that other writers change at the same time. */
+const maxAttempts = 8;
+const mergePatch = "application/merge-patch+json";
 
 /** The faults of a container's links by interface. */
 export type LinkFaults = ReadonlyMap<string, LinkFault>;
@@ -105,18 +109,54 @@ async function tell(call: Call, { events, conditions }: ReturnType<Telling>): Pr
   return publish(cluster, pod.value, conditions);
 }
 
-/** Writes the conditions into the pod's network status as it is in the API now. A directory of manifests has no readers of conditions. */
-async function publish(cluster: Cluster, pod: Pod, conditions: LinkConditions): Promise<Result<void>> {
-  if (cluster.api === undefined) return ok(undefined);
-  const path = `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`;
-  const answer = await cluster.api.call({ method: "GET", path, metadataOnly: true });
-  if (!answer.ok) return answer;
-  if (answer.value.status === 404) return ok(undefined);
-  const document = parseDocument(answer.value.body, { what: `pod ${pod.namespace}/${pod.name}`, kind: "API_REFUSED" });
+/**
+ * Writes the conditions into the pod's network status as it is in the API now, by its resourceVersion: a status that a call of the runtime or a hot-plug writes
+ * meanwhile is read again, and not replaced by the earlier one. A directory of manifests has no readers of conditions.
+ */
+async function publish({ api }: Cluster, { namespace, name, uid }: Pod, conditions: LinkConditions): Promise<Result<void>> {
+  if (api === undefined) return ok(undefined);
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+  const what = `pod ${namespace}/${name}`;
+  for (let attempt = 1; ; attempt++) {
+    const answer = await api.call({ method: "GET", path, metadataOnly: true });
+    if (!answer.ok) return answer;
+    if (answer.value.status === 404) return ok(undefined);
+    const now = readStatus(answer.value.body, what);
+    if (!now.ok) return now;
+    // A pod that was made again under the name has links of its own.
+    if (uid !== undefined && now.value.uid !== uid) return ok(undefined);
+    const next = now.value.status === undefined ? undefined : withConditions(now.value.status, conditions);
+    if (next === undefined) return ok(undefined);
+    const { resourceVersion } = now.value;
+    const metadata = { uid: now.value.uid, resourceVersion, annotations: { [networkStatusAnnotation]: next } };
+    const body = JSON.stringify({ metadata });
+    const written = await api.call({
+      method: "PATCH",
+      path: `${path}/status`,
+      contentType: mergePatch,
+      body,
+      metadataOnly: true,
+    });
+    if (!written.ok) return written;
+    const { status } = written.value;
+    if (status < 300 || status === 404 || status === 410) return ok(undefined);
+    const why = `network status of ${what}: HTTP ${status}${statusMessage(written.value.body)}`;
+    if (status !== 409 || attempt >= maxAttempts) return failed(fault("API_REFUSED", why));
+  }
+}
+
+/** The parts of a pod's metadata that decide about its conditions. Fault API_REFUSED. */
+function readStatus(
+  body: string,
+  what: string,
+): Result<{ readonly uid: string | undefined; readonly resourceVersion: string; readonly status: string | undefined }> {
+  const document = parseDocument(body, { what, kind: "API_REFUSED" });
   if (!document.ok) return document;
-  const meta = isJsonObject(document.value.parsed) ? readObjectMeta(document.value.parsed) : undefined;
-  if (meta?.ok !== true) return failed(fault("API_REFUSED", `pod ${pod.namespace}/${pod.name}: the answer has no metadata`));
-  const status = meta.value.annotations.get(networkStatusAnnotation);
-  const next = status === undefined ? undefined : withConditions(status, conditions);
-  return next === undefined ? ok(undefined) : cluster.publishStatus(pod, next);
+  const { parsed } = document.value;
+  const meta = isJsonObject(parsed) ? readObjectMeta(parsed) : undefined;
+  const metadata = isJsonObject(parsed) && isJsonObject(parsed["metadata"]) ? parsed["metadata"] : {};
+  const { resourceVersion } = metadata;
+  if (meta?.ok !== true || typeof resourceVersion !== "string")
+    return failed(fault("API_REFUSED", `${what}: the answer has no metadata`));
+  return ok({ uid: meta.value.uid, resourceVersion, status: meta.value.annotations.get(networkStatusAnnotation) });
 }

@@ -3,7 +3,7 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { readPodLink } from "../../../host/capabilities/announce/pod-link.ts";
 import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/announce/probe.ts";
 import { packetsIn } from "../../../host/protocol/network-fields.ts";
@@ -15,15 +15,15 @@ import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/mess
 import { systemError } from "../../../host/system/system-error.ts";
 import { type EchoAnswer, echoAnswerIn, echoPacket, fullEcho, smallestEcho } from "../rules/echo-packet.ts";
 import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
-import type { ProbedAttachment, ProbeTarget } from "./probed-attachment.ts";
+import { type ProbeTarget, probeTargets, wayTo } from "../rules/probe-targets.ts";
+import type { ProbedAttachment } from "./probed-attachment.ts";
 
 /** The effects that a probe needs. */
 export type ProbeEffects = Pick<Shim, "netlink" | "ask">;
 
 /** Milliseconds for a neighbour's answer, and for an echo reply. */
 const answerMs = 1_000;
-/** Targets of one probe, and those that are asked at once. */
-const maxTargets = 64;
+/** Targets that are asked at once. */
 const atOnce = 8;
 const ethertypes = { 4: 0x0800, 6: 0x86dd } as const;
 const kinds = { 4: "echo", 6: "echo6" } as const;
@@ -35,7 +35,7 @@ export async function probeNetwork(
   further: readonly IpAddress[],
   clock: () => number,
 ): Promise<Result<ProbeReport>> {
-  const { pod, network, ifname, netns, addresses } = attachment;
+  const { pod, network, ifname, netns } = attachment;
   const link = await readPodLink(shim, netns, ifname);
   const mtu = await linkMtu(shim, netns, ifname);
   if (!("index" in link) || link.mac === undefined || mtu === undefined) {
@@ -43,24 +43,10 @@ export async function probeNetwork(
     return failed(fault("NETLINK_FAILED", `interface ${ifname} of pod ${pod} cannot be probed: ${why}`));
   }
   const probing: ProbingLink = { netns, index: link.index, mac: link.mac };
-  const own = new Set(addresses.map(({ address }) => formatAddress(address)));
-  const wanted = [
-    ...attachment.gateways.map((address): ProbeTarget => ({ what: "gateway", address })),
-    ...attachment.pods.flatMap(({ pod: name, addresses: ofPod }) =>
-      ofPod.map(({ address }): ProbeTarget => ({ what: `pod ${name}`, address })),
-    ),
-    ...further.map((address): ProbeTarget => ({ what: "address", address })),
-  ];
-  const seen = new Set<string>(own);
-  const targets: ProbeTarget[] = [];
-  for (const target of wanted) {
-    const text = formatAddress(target.address);
-    if (!seen.has(text) && targets.length < maxTargets) targets.push(target);
-    seen.add(text);
-  }
+  const targets = probeTargets(attachment, further);
   const hops = [
     ...new Map(
-      targets.flatMap((each) => nextHop(attachment, each.address) ?? []).map((hop) => [formatAddress(hop), hop]),
+      targets.flatMap((each) => wayTo(attachment, each.address)?.hop ?? []).map((hop) => [formatAddress(hop), hop]),
     ).values(),
   ];
   const found = await probeNeighbours(probing, hops, { probes: 2, milliseconds: answerMs }, shim, clock);
@@ -78,12 +64,6 @@ export async function probeNetwork(
   return ok({ apiVersion: "plexus/v1", kind: "NetworkProbe", pod, network, ifname, mtu, targets: probed });
 }
 
-/** The neighbour that packets to an address are sent to; undefined: there is no way. */
-function nextHop({ addresses, gateways }: ProbedAttachment, address: IpAddress): IpAddress | undefined {
-  if (addresses.some((each) => each.address.family === address.family && cidrContains(each, address))) return address;
-  return gateways.find(({ family }) => family === address.family);
-}
-
 async function probeTarget(
   shim: ProbeEffects,
   attachment: ProbedAttachment,
@@ -94,14 +74,13 @@ async function probeTarget(
   identifier: number,
 ): Promise<ProbedTarget> {
   const target = { what, address: formatAddress(address) };
-  const source = attachment.addresses.find((each) => each.address.family === address.family);
-  const hop = nextHop(attachment, address);
-  if (source === undefined || hop === undefined) return { ...target, outcome: "no-way", bytes: 0 };
-  const mac = macs.get(formatAddress(hop));
+  const way = wayTo(attachment, address);
+  if (way === undefined) return { ...target, outcome: "no-way", bytes: 0 };
+  const mac = macs.get(formatAddress(way.hop));
   const destination = mac === undefined ? undefined : macBytes(mac);
   if (destination === undefined) return { ...target, outcome: "no-neighbour", bytes: 0 };
   const ask = async (size: number): Promise<EchoAnswer | undefined> => {
-    const request = { source: addressBytes(source.address), target: addressBytes(address), identifier, size };
+    const request = { source: addressBytes(way.source), target: addressBytes(address), identifier, size };
     const payload = echoPacket(address.family, request);
     const { reply } = await shim.ask({
       path: link.netns,

@@ -12,12 +12,6 @@ import { EntryList } from "../../../host/node/reconcile/entry-list.ts";
 import type { NetworkPod } from "../rules/judged-targets.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 
-/** An address to ask. */
-export interface ProbeTarget {
-  readonly what: string;
-  readonly address: IpAddress;
-}
-
 /** The attachment. */
 export interface ProbedAttachment extends NetworkPod {
   readonly network: string;

@@ -3,6 +3,7 @@
 import type { JudgedEcho, JudgedPod } from "../../../src/kube/packet-judge.ts";
 import { type Cidr, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { Forbidding, ProbeReport } from "./probe-report.ts";
+import { type ProbeSource, wayTo } from "./probe-targets.ts";
 
 /** A pod of the network on this node. */
 export interface NetworkPod extends JudgedPod {
@@ -21,13 +22,15 @@ export interface TargetQuestion {
 
 /** The questions: the egress of the pod that asks, and the ingress of each target that is a pod of this node. A target without a source address has none. */
 export function targetQuestions(
-  asker: NetworkPod,
+  asker: NetworkPod & ProbeSource,
   pods: readonly NetworkPod[],
   targets: readonly IpAddress[],
 ): readonly TargetQuestion[] {
   const owners = new Map(pods.flatMap((pod) => pod.addresses.map(({ address }) => [formatAddress(address), pod] as const)));
   return targets.flatMap((destination): readonly TargetQuestion[] => {
-    const source = asker.addresses.find(({ address }) => address.family === destination.family)?.address;
+    // Without a way nothing is sent, and the policies are told all the same.
+    const ofFamily = asker.addresses.find(({ address }) => address.family === destination.family)?.address;
+    const source = wayTo(asker, destination)?.source ?? ofFamily;
     if (source === undefined) return [];
     const target = formatAddress(destination);
     const owner = owners.get(target);

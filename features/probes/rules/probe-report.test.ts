@@ -36,7 +36,11 @@ test("PR-06: the policies that forbid a request stand in place of a lost answer,
 
 test("PR-06: the asking pod's egress is judged for each target that it has an address for, and the ingress of pods of this node", () => {
   const targets = ["10.0.0.1", "10.0.0.3", "fd00::3"].flatMap((each) => readAddress(each) ?? []);
-  const questions = targetQuestions(podOf("a", "10.0.0.2/24"), [podOf("b", "10.0.0.3/24", "fd00::3/64")], targets);
+  const questions = targetQuestions(
+    { ...podOf("a", "10.0.0.2/24"), gateways: [] },
+    [podOf("b", "10.0.0.3/24", "fd00::3/64")],
+    targets,
+  );
   expect(
     questions.map(({ target: address, side, pod: own, echo }) => [address, side, own.pod, echo.direction, echo.ifname]),
   ).toEqual([

@@ -3,14 +3,14 @@
 import type { FollowedContainer } from "../../../host/node/running-pods/follow-pods.ts";
 import type { ReportedTables } from "../../tables-page.ts";
 import { type PodServices, servedPorts, serviceTablesKind } from "../rules/table-report.ts";
-import { writtenTable } from "./served-pods.ts";
+import { unknownHash, writtenTable } from "./served-pods.ts";
 
 /** The tables. */
 export const reportedTables: ReportedTables<PodServices> = {
   kind: serviceTablesKind,
   tableOf: ({ containerId, netns }) => {
     const written = writtenTable(containerId, netns);
-    return { isKnown: written !== undefined, ports: servedPorts(written?.ports ?? []) };
+    return { isKnown: written !== undefined && written.hash !== unknownHash, ports: servedPorts(written?.ports ?? []) };
   },
 };
 

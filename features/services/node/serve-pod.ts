@@ -9,7 +9,7 @@ import { type Balance, balance, balanceBounds, type KeptSlice } from "../rules/b
 import { flushFlows } from "./flush-flows.ts";
 import { networkIds } from "./pod-networks.ts";
 import { replaceTable } from "./pod-table.ts";
-import { noteTable, portsHash, writtenTable } from "./served-pods.ts";
+import { noteTable, portsHash, unknownHash, writtenTable } from "./served-pods.ts";
 import { serviceObjects } from "./service-objects.ts";
 
 /** The balanced ports of one namespace's pods on the same networks, compiled once for all of these pods. An entry's size is its number of endpoints. */
@@ -49,7 +49,8 @@ export async function servePod(context: GuardContext, guarded: GuardedPod, anew:
   const isSame = before === undefined ? ports.length === 0 : before.hash === hash;
   if (isSame && !anew) return ok(undefined);
   const written = await replaceTable(context.shim, netns, ports, before === undefined);
-  noteTable(containerId, written.ok ? { netns, ports, hash } : undefined);
+  // After a failure the kernel may have either table: the next try writes whatever is wanted then.
+  noteTable(containerId, written.ok ? { netns, ports, hash } : { netns, ports: before?.ports ?? [], hash: unknownHash });
   if (!written.ok) return failed(servicesFault(`network namespace of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
   await flushFlows(context.shim, netns, before?.ports ?? [], ports);
   return written;

@@ -8,9 +8,12 @@ import { type BalancedPort, balanceText } from "../rules/balance.ts";
 export interface WrittenTable {
   readonly netns: string;
   readonly ports: readonly BalancedPort[];
-  /** `portsHash` of the ports. */
+  /** `portsHash` of the ports, or `unknownHash`. */
   readonly hash: string;
 }
+
+/** The hash of a table whose last write failed: it equals no other table's. Its ports are those of the last success. */
+export const unknownHash = "";
 
 const tables = new WrittenTables<WrittenTable>();
 
@@ -24,10 +27,10 @@ export function writtenTable(containerId: string, netns: string): WrittenTable |
   return tables.get(containerId, netns);
 }
 
-/** Notes a table; undefined: the state of the kernel's table is unknown. Pods of the same networks share their ports: a full table takes 7 MiB. */
-export function noteTable(containerId: string, written: WrittenTable | undefined): void {
-  const equal = written && [...tables.all()].find(({ hash }) => hash === written.hash);
-  tables.note(containerId, written && { ...written, ports: equal?.ports ?? written.ports });
+/** Notes a table. Pods of the same networks share their ports: a full table takes 7 MiB. */
+export function noteTable(containerId: string, written: WrittenTable): void {
+  const equal = written.hash === unknownHash ? undefined : [...tables.all()].find(({ hash }) => hash === written.hash);
+  tables.note(containerId, { ...written, ports: equal?.ports ?? written.ports });
 }
 
 /** Forgets the table of a container that is gone. */

@@ -30,7 +30,7 @@ test("SV-06: a port has the endpoints of all slices of its Service, sorted and o
   ]);
   // Other Services, ports and families are none of it.
   const others = [
-    slice(["10.1.0.9"], { service: "other" }),
+    slice(["10.1.0.9"], { service: "other", front: { ...slice([]).front, clusterIps: ["10.96.0.8"] } }),
     slice(["10.1.0.8"], { ports: [{ name: "sql", protocol: "TCP", port: 1 }] }),
   ];
   expect(shown([slice([]), ...others])[1]).toEqual(["shop/web:80/tcp/4", "10.96.0.7 80", []]);
@@ -80,7 +80,9 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
     ...slice([]).front,
     ports: Array.from({ length: 100 }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
   };
-  const many = Array.from({ length: 41 }, (_, index) => slice([], { service: `s${index}`, front }));
+  const many = Array.from({ length: 41 }, (_, index) =>
+    slice([], { service: `s${index}`, front: { ...front, clusterIps: [`10.96.1.${index}`] } }),
+  );
   const { ports, left } = balance(many, "shop");
   expect([ports.length, left]).toEqual([balanceBounds.ports, 4]);
   const big = slice(
@@ -91,22 +93,25 @@ test("a pod's ports and endpoints are bounded, and those left are counted", () =
 });
 
 const manyAddresses = (count: number) => Array.from({ length: count }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
-const portsFrom = (count: number) => ({
+const portsFrom = (count: number, clusterIp = "10.96.1.100") => ({
   uid: "u1",
-  clusterIps: ["10.96.1.1"],
+  clusterIps: [clusterIp],
   ports: Array.from({ length: count }, (_, index) => ({ name: "http", protocol: "TCP" as const, port: index + 1 })),
 });
 
 test("SV-12: Services of one namespace do not displace those of others: the pod's own namespace is first, then the namespaces take turns", () => {
   const tenants: readonly (readonly KeptSlice[])[] = [
-    Array.from({ length: 41 }, (_, index) => slice([], { namespace: "aaa", service: `s${index}`, front: portsFrom(100) })),
+    Array.from({ length: 41 }, (_, index) =>
+      slice([], { namespace: "aaa", service: `s${index}`, front: portsFrom(100, `10.96.1.${index}`) }),
+    ),
     [
       slice(manyAddresses(655), { namespace: "aaa", front: portsFrom(100) }),
-      slice(manyAddresses(36), { namespace: "aaa", service: "t" }),
+      slice(manyAddresses(36), { namespace: "aaa", service: "t", front: { ...slice([]).front, clusterIps: ["10.96.0.8"] } }),
     ],
     [slice(manyAddresses(1000), { namespace: "zzz", front: portsFrom(100) })],
   ];
   const db = slice(["10.1.0.1", "10.1.0.2"], { service: "db" });
+  expect(new Set([...tenants.flat(), db].flatMap(({ front }) => front.clusterIps)).size).toBe(44);
   for (const tenant of tenants) {
     for (const podNamespace of ["shop", "other", "aaa"]) {
       const { ports, left, leftNames } = balance([...tenant, db], podNamespace);
@@ -144,4 +149,12 @@ test("the front of a Service is read as it is written; a headless Service has no
     ports: [{ name: "a", protocol: "TCP", port: 0 }],
   };
   expect(readFront(JSON.stringify(spoilt))).toEqual({ uid: "", clusterIps: ["10.96.0.1", "10.96.0.2"], ports: [] });
+});
+
+test("SV-06: an address that a Service has got from a removed one is balanced once, for the pod's own namespace first", () => {
+  const removed = slice(["10.1.0.1"], { service: "removed", front: { ...slice([]).front, uid: "u0" } });
+  const foreign = slice(["10.1.0.2"], { namespace: "a", service: "web" });
+  const ports = balance([removed, foreign, slice(["10.1.0.3"])], "shop").ports;
+  expect(ports.map(({ name }) => name)).toEqual(["shop/removed:80/tcp/4"]);
+  expect(balance([removed, foreign], "a").ports.map(({ name }) => name)).toEqual(["a/web:80/tcp/4"]);
 });

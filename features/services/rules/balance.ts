@@ -103,7 +103,12 @@ export function balance(slices: readonly KeptSlice[], podNamespace: string): Bal
   const ports: BalancedPort[] = [];
   const leftNames: string[] = [];
   let [backends, left] = [0, 0];
+  const fronts = new Set<string>();
   for (const { name, slices: own, front, port, address, maxBackends } of inTurns(slices, podNamespace)) {
+    // A removed Service has slices for a while, and its address may be another Service's by then: the kernel refuses a table that has a port twice.
+    const text = `${formatAddress(address)} ${port.protocol} ${port.port}`;
+    if (fronts.has(text)) continue;
+    fronts.add(text);
     if (ports.length >= balanceBounds.ports || backends + maxBackends > balanceBounds.backends) {
       left += 1;
       if (leftNames.length < maxNames) leftNames.push(name);

@@ -1,7 +1,7 @@
 // Endpoints of a Service as kube-controller-manager writes them (k8s.io/endpointslice, podToEndpoint), with the pod's addresses on the Service's network.
 
 import { isJsonObject } from "../../../src/json/document.ts";
-import { type Family, readAddress } from "../../../src/net/ip.ts";
+import { type Family, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import type { Protocol } from "../../../src/kube/named-ports.ts";
 import type { MemberPod } from "./member-pod.ts";
 import type { NetworkService } from "./service.ts";
@@ -42,8 +42,9 @@ export function endpointGroups(
     const ports = portsOf(service, pod);
     const portsText = JSON.stringify(ports);
     for (const address of addresses) {
-      const family = readAddress(address)?.family;
-      if (family === undefined || !service.families.includes(family)) continue;
+      const read = readAddress(address);
+      if (read === undefined || !isServed(service, read) || !isEndpointAddress(read)) continue;
+      const { family } = read;
       const key = `${family} ${portsText}`;
       const group = groups.get(key) ?? { family, ports, endpoints: [] };
       groups.set(key, group);
@@ -51,6 +52,23 @@ export function endpointGroups(
     }
   }
   return [...groups.values()];
+}
+
+/** Whether the Service has the address' family. */
+export function isServed({ families }: Pick<NetworkService, "families">, { family }: IpAddress): boolean {
+  return families.includes(family);
+}
+
+/**
+ * Whether an EndpointSlice may have the address. The API server refuses a whole slice with an unspecified, loopback or link-local address (k8s.io/kubernetes
+ * ValidateEndpointIP), so that one pod's address would keep all other pods from the Service.
+ */
+export function isEndpointAddress({ family, value }: IpAddress): boolean {
+  const isSpecial =
+    family === 4
+      ? value === 0n || value >> 24n === 127n || value >> 16n === 0xa9fen || value >> 8n === 0xe0_00_00n
+      : value <= 1n || value >> 118n === 0x3fan || ((value >> 112n) & 0xff0fn) === 0xff02n;
+  return !isSpecial;
 }
 
 /** The Service's ports with the pod's numbers. A port whose name the pod has not is left out, as kube-controller-manager does. */

@@ -23,6 +23,7 @@ test("SV-11: each selected pod has the reason why it is an endpoint of the Servi
     servedPod("elsewhere", { "shop/blue": ["10.2.0.1"] }),
     servedPod("six", { "shop/red": ["fd01::1"] }),
     servedPod("bare", {}),
+    servedPod("linked", { "shop/red": ["169.254.1.7"] }),
     servedPod("other", red, { metadata: { labels: { app: "db" } } }),
   ];
   const { pods: found, problems, network } = explainService(serviceObject("web"), pods, [slice([{ addresses: ["10.1.0.1"] }])]);
@@ -31,6 +32,7 @@ test("SV-11: each selected pod has the reason why it is an endpoint of the Servi
     ["bare", false, false, "has ended, or its network status names no further network with addresses"],
     ["elsewhere", false, false, "is not on the network: it is on shop/blue"],
     ["ends", true, false, "terminates, with 10.1.0.1"],
+    ["linked", false, false, "has only 169.254.1.7 on the network: no EndpointSlice may have a loopback or link-local address"],
     ["ready", true, true, "is ready, with 10.1.0.1"],
     ["six", false, false, "has no IPv4 address on the network, only fd01::1"],
     ["sleeps", true, false, "is not ready: its condition Ready is not True, with 10.1.0.1"],

@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import { labelsOf } from "../../../src/npwg/pod.ts";
-import { endpointGroups } from "./endpoint.ts";
+import { endpointGroups, isEndpointAddress, isServed } from "./endpoint.ts";
 import { type MemberPod, isSelected, readMemberPod } from "./member-pod.ts";
 import { networkAnnotation, type NetworkService, readService, selectorAnnotation } from "./service.ts";
 import { manager, readSlice } from "./service-slice.ts";
@@ -73,7 +73,7 @@ function explainPod(service: NetworkService, object: unknown): ExplainedEndpoint
   const missing = absence(service, pod);
   if (missing !== undefined) return absent(missing);
   const addresses = pod.networks.find(({ network }) => network === service.network)?.addresses ?? [];
-  const own = addresses.filter((each) => isOfFamily(service, each));
+  const own = addresses.filter((each) => isOfFamily(service, each) && isUsable(each));
   const isReady = service.publishesNotReady || (pod.isReady && !pod.isTerminating);
   const state = isReady ? "is ready" : pod.isTerminating ? "terminates" : "is not ready: its condition Ready is not True";
   return { pod: name, isEndpoint: true, isReady, why: `${state}, with ${own.join(", ")}` };
@@ -87,15 +87,22 @@ function absence(service: NetworkService, pod: MemberPod): string | undefined {
     const wanted = service.families.map((family) => `IPv${family}`).join(" and ");
     return `has no ${wanted} address on the network, only ${on.addresses.join(", ")}`;
   }
+  if (!on.addresses.some((each) => isOfFamily(service, each) && isUsable(each)))
+    return `has only ${on.addresses.join(", ")} on the network: no EndpointSlice may have a loopback or link-local address`;
   const [group] = endpointGroups(service, [{ name: "", pod }], () => "");
   if (service.ports.length === 0 || (group?.ports.length ?? 0) > 0) return undefined;
   const named = service.ports.map(({ target }) => String(target));
   return `has no port of the Service: no container has a port named ${named.join(" or ")}`;
 }
 
-function isOfFamily({ families }: NetworkService, address: string): boolean {
-  const family = readAddress(address)?.family;
-  return family !== undefined && families.includes(family);
+function isOfFamily(service: NetworkService, address: string): boolean {
+  const read = readAddress(address);
+  return read !== undefined && isServed(service, read);
+}
+
+function isUsable(address: string): boolean {
+  const read = readAddress(address);
+  return read !== undefined && isEndpointAddress(read);
 }
 
 function labelText(object: unknown): string {

@@ -213,3 +213,23 @@ test("a Service without endpoints has one empty slice of each family, and the sa
   expect(written(otherPort, many(3), some.slices).writes).toEqual(["patch", "patch"]);
   expect(written(of, [], some.slices).slices).toHaveLength(2);
 });
+
+test("SV-03: an address that the API server accepts in no slice is no endpoint, and the pod's others are", () => {
+  const refused = [
+    "0.0.0.0",
+    "127.1.2.3",
+    "169.254.169.254",
+    "224.0.0.251",
+    "::",
+    "::1",
+    "fe80::1",
+    "febf::1",
+    "ff02::1",
+    "ff12::1",
+  ];
+  const taken = ["169.253.0.1", "224.0.1.1", "10.0.0.1", "fec0::1", "ff05::2", "fd00::1"];
+  const both = service({ ipFamilies: ["IPv4", "IPv6"] });
+  const found = groups(both, [servedPod("p", { "shop/red": [...refused, ...taken] })]);
+  const addresses = found.flatMap(({ endpoints }) => endpoints.flatMap((each) => Reflect.get(Object(each), "addresses")));
+  expect(addresses.toSorted()).toEqual(taken.toSorted());
+});

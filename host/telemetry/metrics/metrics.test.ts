@@ -43,6 +43,15 @@ test("keeps a bounded number of networks apart, and counts further names as othe
   expect(new Set(samples.map(({ labels }) => labels["network"])).size).toBe(maxSeries + 1);
 });
 
+test("a replaced gauge has the sum of the names beyond the bound as other", async () => {
+  const metrics = new Metrics();
+  const readings = Array.from({ length: maxSeries + 50 }, (_, index) => ({ labels: { pool: `pool-${index}` }, value: 3 }));
+  for (let round = 0; round < 2; round++) metrics.replace("plexus_leases_used", readings);
+  const families = await read(metrics);
+  expect(valueOf(families, "plexus_leases_used", { pool: "other" })).toBe(50 * 3);
+  expect(valueOf(families, "plexus_leases_used", { pool: "pool-0" })).toBe(3);
+});
+
 test("prints a hostile name as one label in one line, and equal inert names once", async () => {
   const metrics = new Metrics();
   const hostile = ['a"} 1\nplexus_ready 0\n#', "a\\", "\u001B[31mred\u0000", "red", "\u202Ered"];

@@ -50,10 +50,10 @@ export class MetricsOf<D extends MetricDefinitions> {
     series.sum += value;
   }
 
-  /** Sets all values of a gauge. Its other series are removed. */
+  /** Sets all values of a gauge. Its other series are removed. Values that share a series are added. */
   replace<N extends NamesOf<D, "gauge">>(name: N, readings: Iterable<Reading<D, N>>): void {
     this.#of(name).clear();
-    for (const { labels, value } of readings) this.#of(name).of(labels).sum = value;
+    for (const { labels, value } of readings) this.#of(name).of(labels).sum += value;
   }
 
   /** Registers `collect`, which sets values before each scrape. It must not block the event loop. */

@@ -60,6 +60,23 @@ describe.skipIf(missingForMixed("link-counters"))("counters of links", () => {
     await node.succeed("DEL", pod);
   });
 
+  test("WA-06: the next daemon counts from its start: earlier traffic of a pod that runs is no sudden increase", async () => {
+    const { stage } = node;
+    manifests.pod("earlier", "storage");
+    const config = stage.network([bridgeStep()], { manifests: manifests.directory, linkCounters: true });
+    const pod = { config, containerId: "earlier", pod: stage.pod(), args: manifests.argsOf("earlier") };
+    await node.succeed("ADD", pod);
+    for (let packets = 0; packets < 20; packets++) expect(pod.pod.ping("10.20.0.1")).toBe(true);
+    await node.start();
+    await expect.poll(async () => (await document(node)).links, soon).toHaveLength(1);
+    const [link] = (await document(node)).links;
+    expect(link?.transmit.packets).toBeGreaterThanOrEqual(20);
+    const value = /^plexus_network_packets_total\{network="shop\/storage",direction="transmit"\} (\d+)$/mu;
+    const counted = value.exec(await node.daemon.metrics.text())?.[1];
+    expect(Number(counted)).toBeLessThan(20);
+    await node.succeed("DEL", pod);
+  });
+
   test("plexusctl top shows no readings of an hour ago as the traffic of now", async () => {
     const socketPath = join(node.stage.plexus.directory, "old.sock");
     const ages = [3_600_000, 3_600_250, 5];

@@ -133,6 +133,25 @@ describe.skipIf(unable)("the watch over links", () => {
     await node.succeed("DEL", pod);
   });
 
+  test("WA-01 WA-05: a bridge that the node's end got while the daemon was away stays the wrong one, whatever else happens on the node", async () => {
+    const pod = await attached("storage");
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const end = stage.node.links().find(({ master }) => master === "br-storage")?.name ?? "";
+    ip("add", "br-wrong", "type", "bridge");
+    const restarted = node.start();
+    ip("set", end, "master", "br-wrong");
+    await restarted;
+    const lost = "has lost its master br-storage (now br-wrong)";
+    await expect.poll(() => sentence(), soon).toContain(lost);
+    ip("add", "unrelated", "type", "bridge");
+    // The end's own master counts again: the daemon has not taken the other bridge for it.
+    ip("set", end, "master", "br-storage");
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    ip("del", "unrelated");
+    ip("del", "br-wrong");
+    await node.succeed("DEL", pod);
+  });
+
   test("WA-04: a link that the pod has renamed stays as it is, and so does another link that has its name", async () => {
     const pod = await attached("storage", { repair: true });
     await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);

@@ -25,9 +25,9 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
   });
   afterAll(() => node.dispose());
 
-  async function attached(name: string, more: object = {}): Promise<PodNamespace> {
+  async function attached(name: string, more: object = {}, selection = "storage"): Promise<PodNamespace> {
     const { stage } = node;
-    manifests.pod(name, "storage");
+    manifests.pod(name, selection);
     const config = stage.network([bridgeStep()], { manifests: manifests.directory, probes: true, ...more });
     const pod = stage.pod();
     await node.succeed("ADD", { config, containerId: name, pod, args: manifests.argsOf(name) });
@@ -76,6 +76,19 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
     expect(text).toMatch(
       /^shop\/asks net1 on shop\/storage, MTU 1500\n\nTARGET +ADDRESS +NEIGHBOUR +RESULT\ngateway +10\.20\.0\.1 +(?:[\da-f]{2}:){5}[\da-f]{2} +answers packets of 1500 bytes\n/u,
     );
+  });
+
+  test("PR-05: a host of the pod's second network is asked from the address that the host knows", async () => {
+    const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.21.0.0/24" }], [{ subnet: "10.22.0.0/24" }]] };
+    manifests.network("twofold", [{ type: "bridge", bridge: "br-twofold", ipam }]);
+    await attached("twofold", {}, "twofold");
+    const other = await attached("second", {}, "twofold");
+    other.exec([
+      "sh",
+      "-ec",
+      "ip addr flush dev net1; ip addr add 10.22.0.99/24 dev net1; ip route flush table main; ip route add 10.22.0.0/24 dev net1",
+    ]);
+    expect(await probed("shop/twofold", "twofold", "10.22.0.99")).toContain("address 10.22.0.99 answers 1500");
   });
 
   test("PR-05: a pod or a network that is not there, and a node whose configuration lacks the key, are told", async () => {

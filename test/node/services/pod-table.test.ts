@@ -8,8 +8,13 @@ import { replaceTable as replacePolicies } from "../../../features/policies/node
 import { policyObject, readable, tableOf, type TestPod } from "../../../features/policies/rules/testing/policy-objects.ts";
 import { flushFlows } from "../../../features/services/node/flush-flows.ts";
 import { replaceTable } from "../../../features/services/node/pod-table.ts";
-import type { BalancedPort } from "../../../features/services/rules/balance.ts";
+import { networkId } from "../../../features/services/network-id.ts";
+import { servePod } from "../../../features/services/node/serve-pod.ts";
+import { balance, type BalancedPort, type KeptSlice } from "../../../features/services/rules/balance.ts";
 import type { NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
+import type { Cluster } from "../../../host/cluster/cluster.ts";
+import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
+import { ok } from "../../../src/fault/result.ts";
 import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
 import { command, missing } from "../../lab/requires.ts";
@@ -17,6 +22,7 @@ import { callWith } from "../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
 
 const [TCP, UDP, SCTP] = [6, 17, 132];
+const ENOMEM = 12;
 const echo = join(import.meta.dirname, "testing", "echo.mjs");
 const manyFlows = join(import.meta.dirname, "testing", "many-flows.mjs");
 const servers = ["10.1.0.11", "10.1.0.12", "fd01::11", "fd01::12"];
@@ -265,6 +271,60 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     expect(ask("udp", "10.96.0.8", 53)).toEqual(["EPERM"]);
     await withShim(async (shim) => void (await replacePolicies(shim, pod.path, undefined)));
     expect(ask("udp", "10.96.0.8", 53)).toEqual(["10.1.0.12 10.1.0.2"]);
+  });
+
+  test("SV-06: the slice of a removed Service, whose address another one has got, keeps no pod from its Services", async () => {
+    const front = { uid: "u1", clusterIps: ["10.96.0.7"], ports: [{ name: "", protocol: "TCP", port: 80 }] } as const;
+    const slice = (service: string, address: string): KeptSlice => ({
+      namespace: "shop",
+      service,
+      network: "n",
+      front: { ...front, uid: service },
+      family: 4,
+      ports: [{ name: "", protocol: "TCP", port: 8080 }],
+      endpoints: [{ address, isReady: true }],
+    });
+    await install(balance([slice("removed", "10.1.0.11"), slice("web", "10.1.0.12")], "shop").ports);
+    expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.11 10.1.0.2"]);
+    await install(balance([slice("web", "10.1.0.12")], "shop").ports);
+    expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.12 10.1.0.2"]);
+    await install([]);
+  });
+
+  test("SV-07: a table that could not be removed is removed by the next try", async () => {
+    const slice: KeptSlice = {
+      namespace: "shop",
+      service: "web",
+      network: networkId("shop/red"),
+      front: { uid: "u1", clusterIps: ["10.96.0.7"], ports: [{ name: "", protocol: "TCP", port: 80 }] },
+      family: 4,
+      ports: [{ name: "", protocol: "TCP", port: 8080 }],
+      endpoints: [{ address: "10.1.0.11", isReady: true }],
+    };
+    let slices = [slice];
+    const source = { slices: async () => ok(slices) };
+    const cluster = { objects: async () => source } as unknown as Cluster;
+    const identity = { namespace: "shop", name: "web", uid: undefined };
+    const interfaces = [{ ifname: "net1", source: "shop/red" }];
+    const guarded = { containerId: "retried", netns: pod.path, pod: identity, cluster, interfaces };
+    await withShim(async (shim) => {
+      // A real kernel refuses a removal when it has no memory.
+      let refuses = false;
+      const refusing: NetlinkShim = {
+        netlink: async (request) =>
+          refuses ? { kind: "done", errno: ENOMEM, sent: true, reply: new Uint8Array() } : shim.netlink(request),
+      };
+      const context = { shim: refusing, warn: () => undefined } as unknown as GuardContext;
+      const serve = () => servePod(context, guarded as unknown as GuardedPod, false);
+      expect(await serve()).toMatchObject({ ok: true });
+      expect(ask("tcp", "10.96.0.7", 80)).toEqual(["10.1.0.11 10.1.0.2"]);
+      slices = [];
+      refuses = true;
+      expect(await serve()).toMatchObject({ ok: false });
+      refuses = false;
+      expect(await serve()).toMatchObject({ ok: true });
+      expect(pod.exec(["nft", "list", "tables"]).stdout).not.toContain("plexus-services");
+    });
   });
 
   test("no Service is no table, and a table of the pod's own stays", async () => {
