@@ -71,9 +71,9 @@ export class Renewals {
   /** Renews the leases that need it now. */
   async round(): Promise<void> {
     const nowMs = this.#init.clock.date().getTime();
-    const due = this.#records.flatMap((records) =>
-      records.all().flatMap((lease) => (this.#isDue(lease, nowMs) ? [{ records, lease }] : [])),
-    );
+    const held = this.#records.flatMap((records) => records.all().map((lease) => ({ records, lease })));
+    this.#forgetTries(new Set(held.map(({ lease }) => nameOf(lease))));
+    const due = held.filter(({ lease }) => this.#isDue(lease, nowMs));
     const lacksAgent = due.length > 0 && this.#init.shim() === undefined;
     if (lacksAgent && !this.#lacksAgent) {
       const remedy = "run plexus agent with CAP_NET_RAW and CAP_SYS_ADMIN";
@@ -82,6 +82,11 @@ export class Renewals {
     this.#lacksAgent = lacksAgent;
     for (let at = 0; at < due.length && !this.#hasStopped; at += maxAtOnce)
       await Promise.all(due.slice(at, at + maxAtOnce).map(({ records, lease }) => this.#serve(records, lease)));
+  }
+
+  /** Forgets the tries of leases without a record: a node starts pods for months. */
+  #forgetTries(held: ReadonlySet<string>): void {
+    for (const name of this.#tries.keys()) if (!held.has(name)) this.#tries.delete(name);
   }
 
   #isDue(lease: LeaseRecord, nowMs: number): boolean {
@@ -121,7 +126,10 @@ export class Renewals {
       this.#warn(lease, `not renewed yet: ${renewed.fault.msg}`);
     } catch (error) {
       // The next round has another agent.
-      if (!(error instanceof ShimGone)) throw error;
+      if (error instanceof ShimGone) return;
+      // A single lease must end neither the round nor the daemon.
+      this.#init.count("failed");
+      this.#warn(lease, `not renewed yet: ${String(error)}`);
     }
   }
 
