@@ -13,10 +13,15 @@ beforeAll(async () => {
 });
 
 /** The puppet's answer to an ADD with these actions; `plugins`: the answers of the plugins that it calls. */
-async function answerTo(actions: readonly object[], plugins: object = {}, limits = defaultLimits): Promise<unknown> {
+async function answerTo(
+  actions: readonly object[],
+  plugins: object = {},
+  limits = defaultLimits,
+  cniVersion = "1.1.0",
+): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vectors-"));
   try {
-    const stdin = { cniVersion: "1.1.0", name: "net", type: "puppet", do: { ADD: actions } };
+    const stdin = { cniVersion, name: "net", type: "puppet", do: { ADD: actions } };
     const env = { CNI_CONTAINERID: "pod-1", CNI_NETNS: "/run/netns/x", CNI_IFNAME: "eth0" };
     writeFileSync(join(directory, "one.in.json"), JSON.stringify({ about: "One.", verb: "ADD", env, stdin, plugins }));
     const [vector] = await readVectors(directory);
@@ -46,5 +51,11 @@ test("refuses an answer that a node would refuse", async () => {
   const plugins = { odd: { add: { error: { code: 0, msg: "nothing is wrong" } } } };
   await expect(answerTo([{ call: "ADD", type: "odd" }], plugins)).rejects.toThrow(
     'vector one: a node refuses this answer: an error\'s code is not 0 (its message: "nothing is wrong")',
+  );
+});
+
+test("refuses a vector in a CNI version that the delegate does not declare", async () => {
+  await expect(answerTo([{ end: "interface" }], {}, defaultLimits, "0.2.0")).rejects.toThrow(
+    /^vector one: VERSION_UNSUPPORTED: puppet: the network's cniVersion is "0\.2\.0", but the delegate supports .*\n {2}Remedy: add the version to cniVersions/,
   );
 });

@@ -16,7 +16,7 @@ function linksOf(delegateCall: DelegateCall): MemoryLinks["functions"] {
   const host = [
     { name: "br0", kind: "bridge" },
     { name: "eth1" },
-    { name: "veth1", kind: "veth", peer: "eth0" },
+    { name: "veth1", kind: "veth", peer: "eth0", master: "br0" },
     { name: "veth2", kind: "veth", peer: "eth0 of another pod" },
   ];
   return new MemoryLinks({ host, pod: [{ name: "eth0", kind: "veth" }] }, undefined, undefined, memoryCall(delegateCall))

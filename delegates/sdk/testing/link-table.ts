@@ -1,12 +1,8 @@
 // The links of a simulated node and of its pods, for many calls.
 
+import { hasIpv6, isMulticast } from "./kernel-rules.ts";
 import { cidrContains, formatAddress, formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import type {
-  LinksInstalledRoute,
-  LinksLink,
-  LinksNeighbour,
-  Route,
-} from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LinksInstalledRoute, LinksLink, LinksNeighbour } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -17,8 +13,12 @@ export interface KnownLink {
   neighbours: LinksNeighbour[];
   /** The table of a VRF. */
   vrfTable?: number | undefined;
+  /** `disable_ipv6` is set. */
+  ipv6Disabled?: boolean;
   /** Networks of the link's addresses whose routes were removed. */
   removedNetworks?: readonly string[];
+  /** The namespace of the lower link. */
+  parentPlace?: LinksLink["place"];
   /** Key of the other end of a veth. */
   peerKey?: string;
   /** Set for a device of the node that a pod has or had: where it came from. */
@@ -58,19 +58,6 @@ export class LinkTable {
     return [...new Map(present.map((route) => [route.dst, route])).values(), ...routes];
   }
 
-  /** The kernel's reason to refuse a route over the link; undefined if it accepts the route. */
-  refusalOf({ link }: KnownLink, { dst, gw }: Route, onLink: boolean): string | undefined {
-    if (!this.strict) return undefined;
-    if (!link.up) return `adding the route ${dst}: ${link.name} is down`;
-    const gateway = gw === undefined ? undefined : readAddress(gw);
-    if (gateway === undefined || onLink || gateway.family === 6) return undefined;
-    const isReachable = link.addresses.some(({ address }) => {
-      const cidr = readCidr(address);
-      return cidr !== undefined && cidr.address.family === gateway.family && cidrContains(cidr, gateway);
-    });
-    return isReachable ? undefined : `adding the route ${dst} via ${gw ?? ""}: network is unreachable`;
-  }
-
   /** The link in a pod or on the node that reaches the gateway. */
   linkTo(place: string, gateway: string): KnownLink | undefined {
     const address = readAddress(gateway);
@@ -106,20 +93,39 @@ export class LinkTable {
     )?.[0];
   }
 
-  /** Removes an address, and with the first IPv4 address of a network the others of that network, as the kernel does. */
-  removeAddress({ link }: KnownLink, address: string): void {
+  /** Removes an address, with the first IPv4 address of a network the others of that network, and with an IPv4 address the routes that have it as their source. */
+  removeAddress(key: string, { link }: KnownLink, address: string): void {
+    const before = link.addresses;
     const network = networkText(address);
     const first = link.addresses.find((each) => networkText(each.address) === network)?.address;
     const takesOthers = this.strict && !address.includes(":") && first === address;
     link.addresses = link.addresses.filter(
       (each) => each.address !== address && !(takesOthers && networkText(each.address) === network),
     );
+    if (!this.strict) return;
+    const gone = before.filter((each) => !link.addresses.includes(each) && !each.address.includes(":"));
+    const sources = new Set(gone.map((each) => each.address.replace(/\/.*/, "")));
+    const [place = ""] = key.split(" ", 1);
+    for (const other of this.linksAt(place))
+      other.routes = other.routes.filter(({ source }) => source === undefined || !sources.has(source));
   }
 
-  /** Drops the routes that the kernel drops after a change of the link: all if it is down, those of IPv4 with its last IPv4 address. */
-  settleRoutes(known: KnownLink): void {
+  /**
+   * Drops what the kernel drops after a change of the link: all routes, neighbours and IPv6 addresses if it is down, all of IPv6 where the link can have
+   * none, and the routes of IPv4 with its last IPv4 address.
+   */
+  settle(known: KnownLink): void {
     if (!this.strict) return;
-    const { up, addresses } = known.link;
+    const { up } = known.link;
+    if (!up) known.neighbours = [];
+    if (!up || !hasIpv6(known)) {
+      // lo keeps ::1, which the kernel adds again as soon as lo is up.
+      const isKept = (address: string): boolean => !address.includes(":") || (known.link.name === "lo" && address === "::1/128");
+      known.link.addresses = known.link.addresses.filter(({ address }) => isKept(address));
+      known.neighbours = known.neighbours.filter(({ address }) => !address.includes(":"));
+      known.routes = known.routes.filter(({ dst }) => !dst.includes(":"));
+    }
+    const { addresses } = known.link;
     const hasIPv4 = addresses.some(({ address }) => !address.includes(":"));
     known.routes = known.routes.filter(({ dst }) => up && (hasIPv4 || dst.includes(":")));
   }
@@ -146,12 +152,13 @@ export class LinkTable {
 /** `RT_SCOPE_LINK`: the destination is on the link. */
 const scopeLink = 253;
 
-/** The kernel's route to the network of an address; none for a network of one address. */
+/** The kernel's route to the network of an address; of IPv4 none for a network of one address, of the zero network, and of a multicast address. */
 function connectedRoute(address: string, link: string): LinksInstalledRoute | undefined {
   const cidr = readCidr(address);
-  if (cidr === undefined || cidr.prefix === (cidr.address.family === 4 ? 32 : 128)) return undefined;
+  if (cidr === undefined) return undefined;
   const dst = networkText(address);
   const isIPv4 = cidr.address.family === 4;
+  if (isIPv4 && (cidr.prefix === 32 || dst.startsWith("0.") || isMulticast(address))) return undefined;
   const none = { gw: undefined, mtu: undefined, advmss: undefined, table: undefined };
   const source = isIPv4 ? formatAddress(cidr.address) : undefined;
   return { ...none, dst, priority: isIPv4 ? undefined : 256, scope: isIPv4 ? scopeLink : 0, link, source };

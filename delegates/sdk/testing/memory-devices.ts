@@ -7,7 +7,8 @@ import type {
   LinksVfSettings,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import type { KnownLink } from "./link-table.ts";
-import { inHost, type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
+import { Refusal } from "./refusal.ts";
+import { inHost, type OperationOf, type VisibleLinks } from "./visible-links.ts";
 
 /** The device of the node that the selector means. */
 export function selectedDevice(

@@ -24,7 +24,8 @@ import { makeLink } from "./memory-link-kinds.ts";
 import { changeLink, settled } from "./memory-link-settings.ts";
 import { changeRoute } from "./memory-routes.ts";
 import type { DelegateCall } from "./records.ts";
-import { defined, inHost, Refusal, VisibleLinks } from "./visible-links.ts";
+import { Refusal } from "./refusal.ts";
+import { defined, inHost, VisibleLinks } from "./visible-links.ts";
 
 /**
  * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
@@ -65,6 +66,9 @@ export function memoryCall(call: DelegateCall): MemoryCall {
   const { request } = call;
   return { ifname: "attachment" in request ? request.attachment.ifname : undefined, checks: new EveryNode(call) };
 }
+
+/** `RT_TABLE_LOCAL`, whose routes no function answers. */
+const localTable = 255;
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
@@ -112,7 +116,8 @@ export class MemoryLinks {
     return this.#links
       .at(place)
       .filter(({ link }) => name === undefined || link.name === name)
-      .flatMap((known) => this.#links.table.routesOver(known));
+      .flatMap((known) => this.#links.table.routesOver(known))
+      .filter(({ table }) => table !== localTable);
   }
 
   /** The node's end of the veth that the attachment's interface is; undefined if it is none. */
@@ -135,6 +140,9 @@ export class MemoryLinks {
         } catch (thrown) {
           if (!(thrown instanceof Refusal)) throw thrown;
           this.#links.table.known = before;
+          // A removed link cannot be made again.
+          for (const each of operations.slice(0, at))
+            if (each.tag === "delete-link") this.#links.table.removeLink(this.#links.keyOf(each.val));
           return this.#fails?.operation === at
             ? { err: this.#fails.fault }
             : { err: { code: 5, msg: `operation ${at} (${operation.tag}): ${thrown.message}` } };
@@ -229,7 +237,14 @@ export class MemoryLinks {
         return takeDevice(this.#links, operation);
       case "give-back":
         return giveBack(this.#links, operation.val);
-      case "set-interface":
+      case "set-interface": {
+        const known = this.#links.find(operation.val.link);
+        if (operation.val.family === "ipv6" && operation.val.name === "disable_ipv6") {
+          known.ipv6Disabled = operation.val.value !== "0";
+          this.#links.table.settle(known);
+        }
+        return [operation.val.link];
+      }
       case "settle":
         this.#links.find(operation.val.link);
         return [operation.val.link];

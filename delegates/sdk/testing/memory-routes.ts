@@ -7,8 +7,10 @@ import type {
   Route,
 } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
 import { readCidr } from "../../../src/net/ip.ts";
+import { refuseRoute } from "./kernel-route-rules.ts";
 import { type KnownLink, type LinkTable, networkText } from "./link-table.ts";
-import { type OperationOf, Refusal, type VisibleLinks } from "./visible-links.ts";
+import { Refusal } from "./refusal.ts";
+import { type OperationOf, type VisibleLinks } from "./visible-links.ts";
 
 const mainTable = 254;
 /** `IP6_RT_PRIO_USER`: the metric of an IPv6 route that names none. */
@@ -25,8 +27,8 @@ export function changeRoute(links: VisibleLinks, operation: OperationOf<"add-rou
   }
   const known = named ?? linkTo(links, route.gw ?? "");
   if (known === undefined) return [];
-  const refused = links.table.refusalOf(known, route, onLink);
-  if (refused !== undefined) throw new Refusal(refused);
+  if (links.table.strict)
+    refuseRoute(links.table, at?.place === "host" ? "host" : links.pod, known, { ...route, source, onLink });
   addRoute(links.table, at?.place ?? place, over, known, { ...route, source });
   return at === undefined ? [] : [at];
 }
@@ -51,7 +53,7 @@ function addRoute(
 ): void {
   const dst = networkText(route.dst);
   const priority = route.priority || (table.strict && isIPv6(dst) ? ipv6Metric : undefined);
-  const added = { ...route, dst, priority, link: known.link.name };
+  const added = { ...route, dst, priority, table: tableOf(route), link: known.link.name };
   const rivals = links
     .flatMap((each) => table.routesOver(each))
     .filter((each) => keyOf(each) === keyOf(added) && metricOf(each) === metricOf(added));
@@ -103,6 +105,11 @@ function matches(existing: Route, { dst, gw, priority, table, scope }: Route): b
 
 function keyOf({ dst, table }: Pick<Route, "dst" | "table">): string {
   return `${networkText(dst)} ${table || mainTable}`;
+}
+
+/** The table as the kernel answers it: none for the main table. */
+function tableOf({ table }: Route): number | undefined {
+  return table === undefined || table === 0 || table === mainTable ? undefined : table;
 }
 
 function metricOf({ priority }: Route): number {

@@ -1,6 +1,7 @@
 // Runs a delegate's call in Plexus' sandbox: admission, linker and glue, without the host's conversion of texts.
 
-import { Admission } from "../../../host/sandbox/admission/admit.ts";
+import { versionFault } from "../../../host/engine/steps/delegate-request.ts";
+import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable } from "../../../host/sandbox/linker/call.ts";
@@ -16,7 +17,9 @@ export const runInSandbox: RunDelegate = (bytes, call, capabilities) => runWithi
 /** Like `runInSandbox`, within other limits. */
 export function runWithin(limits: Limits): RunDelegate {
   return async (bytes, { verb, request }, capabilities) => {
-    const { callable, ungranted } = admittedWith(bytes, request.call.granted, limits);
+    const { callable, ungranted, declaration } = admittedWith(bytes, request.call.granted, limits);
+    const refusal = versionFault(declaration.name, declaration, request.network.cniVersion);
+    if (refusal !== undefined) throw new Error(`${refusal.kind}: ${refusal.msg}`);
     const terms = { verb, request, limits, deadlineMs: 60_000, ungranted };
     return answerIn(callGuest(callable, terms, calling(capabilities)));
   };
@@ -38,11 +41,15 @@ function admittedWith(
   bytes: Uint8Array,
   granted: readonly string[],
   limits: Limits,
-): { readonly callable: Callable; readonly ungranted: readonly string[] | undefined } {
+): {
+  readonly callable: Callable;
+  readonly ungranted: readonly string[] | undefined;
+  readonly declaration: AdmittedComponent["declaration"];
+} {
   const admitted = admission.admit(bytes, { granted, limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
-  const { key, ungranted } = admitted.value;
-  return { callable: compiled.get(key) ?? compiled.add(admitted.value), ungranted };
+  const { key, ungranted, declaration } = admitted.value;
+  return { callable: compiled.get(key) ?? compiled.add(admitted.value), ungranted, declaration };
 }
 
 function calling(capabilities: CapabilityFunctions): CapabilityCall {

@@ -1,13 +1,12 @@
 // The links that one call sees: those of the node, and those of its pod.
 
 import type { LinksLink, LinksLinkName, LinksOperation, LinksPlace } from "../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import { refuseMac, refuseMtu, refuseTakenName } from "./kernel-rules.ts";
 import type { KnownLink, LinkTable } from "./link-table.ts";
+import { Refusal } from "./refusal.ts";
 
 /** An operation of this tag. */
 export type OperationOf<Tag extends LinksOperation["tag"]> = Extract<LinksOperation, { readonly tag: Tag }>;
-
-/** The kernel's refusal of an operation. */
-export class Refusal extends Error {}
 
 /** The node's links and those of one pod. */
 export class VisibleLinks {
@@ -40,6 +39,12 @@ export class VisibleLinks {
     return this.table.linksAt(place === "pod" ? this.pod : place);
   }
 
+  /** The lower link of a macvlan, an ipvlan or a VLAN of the pod. */
+  parentOf({ name, parent }: LinksLink): LinksLink | undefined {
+    const place = this.get({ place: "pod", name })?.parentPlace ?? "pod";
+    return parent === undefined ? undefined : this.get({ place, name: parent })?.link;
+  }
+
   /** A link as `read` answers it; none if it does not exist. */
   shown(name: LinksLinkName): readonly LinksLink[] {
     const known = this.get(name);
@@ -56,9 +61,11 @@ export class VisibleLinks {
     kind: string,
     settings: { readonly mac?: string | undefined; readonly mtu?: number | undefined },
   ): KnownLink {
-    if (this.get(name) !== undefined) throw new Refusal(`the ${name.place} already has a link ${name.name}`);
+    refuseTakenName(this.at(name.place), name.name);
+    refuseMac(settings.mac);
+    refuseMtu(kind, settings.mtu);
     const known = this.make(name, kind);
-    Object.assign(known.link, defined({ mac: settings.mac, mtu: settings.mtu }));
+    Object.assign(known.link, defined({ mac: settings.mac?.toLowerCase(), mtu: settings.mtu }));
     return known;
   }
 

@@ -134,7 +134,7 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     carrier: (flags & IFF_LOWER_UP) !== 0,
     promiscuous: (flags & IFF_PROMISC) !== 0,
     allMulticast: (flags & IFF_ALLMULTI) !== 0,
-    txQueueLength: attributes.i32(IFLA_TXQLEN) ?? 0,
+    txQueueLength: attributes.u32(IFLA_TXQLEN) ?? 0,
     alternativeNames: attributes.has(IFLA_PROP_LIST) ? alternativeNames(attributes.within(IFLA_PROP_LIST)) : noNames,
     alias: attributes.text(IFLA_IFALIAS),
     permanentMac: macText(attributes.get(IFLA_PERM_ADDRESS)),
