@@ -10,25 +10,43 @@ import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
 import { Renewals } from "./renewals.ts";
 
 const lease = (containerId: string): LeaseRecord => ({
-  ...{ network: "net", containerId, ifname: "eth0", netns: "/run/netns/a", index: 2 },
+  network: "net",
+  containerId,
+  ifname: "eth0",
+  netns: "/run/netns/a",
+  index: 2,
   mac: new Uint8Array([2, 0, 0, 0, 0, 10]),
   serverMac: new Uint8Array(6),
   clientId: new Uint8Array([1]),
-  ...{ requested: [], provided: [], options: [], acknowledgedMs: 0, hasEnded: false },
+  requested: [],
+  provided: [],
+  options: [],
+  acknowledgedMs: 0,
+  hasEnded: false,
   terms: {
-    ...{ address: "10.0.0.2", prefix: 24, server: "10.0.0.1", gateway: undefined, routes: [], nameservers: [] },
-    ...{ domain: undefined, mtu: undefined, renewSeconds: 1800, rebindSeconds: 3150, leaseSeconds: 3600 },
+    address: "10.0.0.2",
+    prefix: 24,
+    server: "10.0.0.1",
+    gateway: undefined,
+    routes: [],
+    nameservers: [],
+    domain: undefined,
+    mtu: undefined,
+    renewSeconds: 1800,
+    rebindSeconds: 3150,
+    leaseSeconds: 3600,
   },
 });
+
+async function broken(): Promise<never> {
+  throw new TypeError("an answer without its members");
+}
 
 test("a lease whose renewal throws is counted and logged, and the others of its round are served", async () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-renewals-"));
   try {
     const records = new LeaseRecords(directory);
     for (const name of ["c1", "c2"]) expect(records.keep(lease(name))).toMatchObject({ ok: true });
-    const broken = async (): Promise<never> => {
-      throw new TypeError("an answer without its members");
-    };
     const shim: PacketEffects = { netlink: broken, packet: broken, ask: broken };
     const [counts, lines]: [string[], string[]] = [[], []];
     const renewals = new Renewals({
