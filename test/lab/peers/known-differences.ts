@@ -81,8 +81,7 @@ export const knownDifferences: readonly Difference[] = [
     suites: ["tuning"],
     title: /does not allow duplicated sysctl values$/,
     message: /Expected an error to have occurred/,
-    reason:
-      "The adapter reads the configuration into a map, which keeps one of two equal keys; the host refuses JSON with both.",
+    reason: "The adapter reads the configuration into a map, which keeps one of two equal keys; the host refuses JSON with both.",
   },
   {
     suites: ["tuning"],
