@@ -1,11 +1,12 @@
 // A bond in the pod over links of the pod or devices of the node. README.md has its configuration.
 
-import { apply, LinkName, Operation, Place, read, retainDevices } from "plexus/abi/links";
+import { apply, LinkName, Operation, Place, read } from "plexus/abi/links";
 import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { Fault, StatusRequest } from "plexus/abi/types";
-import { checkOfIpam, delOfIpam, gcOfIpam, statusOfIpam } from "plexus/ipam";
+import { checkOfIpam, delOfIpam, statusOfIpam } from "plexus/ipam";
 import { MainInterface } from "plexus/main-interface";
 import { CheckedInterface, differs } from "plexus/main-interface-check";
+import { gcOfDevices } from "plexus/moved-device";
 import { bondOf, namesOf, release } from "./members";
 import { modeNames, Settings } from "./settings";
 
@@ -59,9 +60,7 @@ export function check(request: AttachmentRequest): Fault | null {
 
 /** Collects IPAM's garbage, and moves devices of stale attachments back. */
 export function gc(request: GcRequest): Fault | null {
-  const fault = gcOfIpam(request);
-  const back = retainDevices(request.valid);
-  return fault !== null || back.isOk ? fault : back.error;
+  return gcOfDevices(request);
 }
 
 /** Whether an ADD would succeed now: the configuration is valid, and IPAM is ready. */

@@ -3,14 +3,18 @@
 // calls never re-enter a guest.
 
 const FIRST: usize = 4096;
-/** A block begins with the address and the size of the block before it. */
+/** A block begins with the address and the end of the block before it, and its own end. */
 const HEADER: usize = 16;
+const OWN_END: usize = 8;
 
 let block: usize = 0;
 let next: usize = 0;
 let end: usize = 0;
 /** The position of `next`, counted across blocks: a mark records it. */
 let lastStart: usize = 0;
+
+/** Released blocks, which later values use again: the runtime frees nothing. The address of the next one stands in place of the block before. */
+let spare: usize = 0;
 
 /** Bytes of the most recently lowered text. */
 export let loweredBytes: i32 = 0;
@@ -21,16 +25,41 @@ export function allocate(size: usize, align: usize): usize {
   if (block == 0 || at > end || size > end - at) {
     const room = HEADER + max(FIRST, size);
     if (room < size) abort("a value does not fit into memory");
-    const fresh = heap.alloc(room);
+    const fresh = blockOf(room);
     store<usize>(fresh, block);
     store<usize>(fresh, end, sizeof<usize>());
     block = fresh;
-    end = fresh + room;
+    end = load<usize>(fresh, OWN_END);
     at = fresh + HEADER;
   }
   lastStart = at;
   next = at + size;
   return at;
+}
+
+/** A released block of at least this size, or a new one. */
+function blockOf(room: usize): usize {
+  let before: usize = 0;
+  for (let at = spare; at != 0; at = load<usize>(at)) {
+    if (load<usize>(at, OWN_END) - at >= room) {
+      if (before == 0) spare = load<usize>(at);
+      else store<usize>(before, load<usize>(at));
+      return at;
+    }
+    before = at;
+  }
+  const fresh = heap.alloc(room);
+  store<usize>(fresh, fresh + room, OWN_END);
+  return fresh;
+}
+
+/** Releases the newest block. */
+function releaseBlock(): void {
+  const before = load<usize>(block);
+  end = load<usize>(block, sizeof<usize>());
+  store<usize>(block, spare);
+  spare = block;
+  block = before;
 }
 
 /** Allocates memory for `count` elements. */
@@ -47,22 +76,17 @@ export function mark(): usize {
 
 /** Releases all memory that was allocated after the mark. */
 export function release(mark: usize): void {
-  while (block != 0 && !(mark >= block + HEADER && mark <= end)) {
-    const before = load<usize>(block);
-    end = load<usize>(block, sizeof<usize>());
-    heap.free(block);
-    block = before;
-  }
+  while (block != 0 && !(mark >= block + HEADER && mark <= end)) releaseBlock();
   next = block == 0 ? 0 : mark;
   lastStart = 0;
 }
 
-/** Memory of at most this many pages of 64 KiB is never swept: an instance that serves one call does not need it. */
+/** Memory of at most this many pages of 64 KiB is never swept. */
 const SWEEP_FROM: i32 = 16;
 
 /**
- * The end of a call: the stack holds no references, so the collector of the `minimal` runtime may run. That runtime never
- * collects by itself, which halves the code: functions need not track their references.
+ * The end of a call. The runtime of delegates, \`stub\`, collects nothing: an instance serves one call. An instance of the kit's tests serves many with the
+ * runtime \`minimal\`, whose collector may run here, because the stack holds no references.
  */
 export function finish(): void {
   reset();
@@ -76,13 +100,7 @@ export function pages(): i32 {
 
 /** Releases everything except one block, with which the next call begins. */
 export function reset(): void {
-  while (block != 0) {
-    const before = load<usize>(block);
-    if (before == 0) break;
-    end = load<usize>(block, sizeof<usize>());
-    heap.free(block);
-    block = before;
-  }
+  while (block != 0 && load<usize>(block) != 0) releaseBlock();
   next = block == 0 ? 0 : block + HEADER;
   lastStart = 0;
 }

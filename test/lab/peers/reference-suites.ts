@@ -29,6 +29,7 @@ export interface ReferenceSuite {
 const temporary = ["/tmp/"];
 const ipam: Readonly<Record<string, DelegateGrants>> = {
   "host-local": { log: {}, leases: { directories: temporary }, resolver: {} },
+  static: { log: {} },
 };
 
 export const referenceSuites: readonly ReferenceSuite[] = [
@@ -169,6 +170,7 @@ export async function runReferenceSuite(
     for (const [name, file] of [
       [plugin, component],
       ["host-local", "ipam-host-local"],
+      ["static", "static"],
     ] as const)
       copyFileSync(join(dist, "delegates", `${file}.wasm`), join(cniPath, `${name}.wasm`));
     copyFileSync(compiledPlugin("recorder"), join(cniPath, "recorder"));
@@ -188,7 +190,7 @@ export async function runReferenceSuite(
       Type: plugin,
       Socket: socket,
       // Emulation is some ten times slower than a node.
-      Host: stage.host({ check: "all", wasm: { prefer: true, grants, limits: { timeMs: 60_000 } } }),
+      Host: stage.host({ check: "all", wasm: { prefer: true, grants, limits: { timeMs: 60_000, admissionMs: 60_000 } } }),
     };
     writeFileSync(settingsFile, JSON.stringify(settings));
     return await runGinkgo({

@@ -53,7 +53,9 @@ export async function runGinkgo({
   });
   const [code] = await once(child, "close");
   if (!existsSync(report)) throw new Error(`${program} ended with ${String(code)} before it wrote its report:\n${stdout}`);
-  return ginkgoSpecifications(JSON.parse(readFileSync(report, "utf8")));
+  const specifications = ginkgoSpecifications(JSON.parse(readFileSync(report, "utf8")));
+  if (specifications.length === 0) throw new Error(`${program} ended with ${String(code)} and ran no specification:\n${stdout}`);
+  return specifications;
 }
 
 interface GinkgoReport {

@@ -3,8 +3,10 @@
 // which boots the arm64 image's programs on Debian's arm64 kernel. `npm run vm -- --record test/peers/…` records the outcomes of peers' suites.
 
 import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import { getArm64 } from "./arm64-files.ts";
 import { recordOutcomes } from "../peers/record.ts";
+import { goDirectory } from "../peers/specifications.ts";
 import { adapterEmulator } from "./adapter-emulator.ts";
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
@@ -12,7 +14,7 @@ import { runInMachine } from "./machine.ts";
 // libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it.
 const modules = `
   crc32c_generic
-  8021q bridge br_netfilter veth dummy macvlan ipvlan vrf bond netdevsim tun sctp af_packet ifb sch_tbf sch_ingress cls_u32 act_mirred
+  8021q bridge br_netfilter veth dummy macvlan ipvlan vrf bonding netdevsim tun sctp af_packet ifb sch_tbf sch_ingress cls_u32 act_mirred
   nf_tables nf_conntrack nf_conntrack_netlink nft_chain_nat nft_nat nft_masq nft_redir nft_ct nft_fib_inet nft_compat nft_reject_inet
   nft_limit nft_log nft_counter xt_comment xt_MASQUERADE xt_mark xt_nat xt_multiport xt_tcpudp xt_addrtype xt_conntrack xt_physdev
   iptable_nat ip6table_nat iptable_filter ip6table_filter
@@ -43,8 +45,11 @@ const isIn = (folder: string): boolean => words.some((word) => word.startsWith(f
 const isCluster = isIn("test/cluster/");
 const project = isCluster ? "cluster" : isIn("test/peers/") || words.some((word) => word.includes(".long.")) ? "long" : "places";
 const slow = "--testTimeout=900000 --hookTimeout=900000";
+const fieldPlugins = process.env["PLEXUS_FIELD_PLUGINS"];
 const command = [
-  'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
+  // Some suites of peers build a program of their module.
+  `export PATH="$PWD/node_modules/.bin:$PATH${isIn("test/peers/") ? `:${goDirectory()}` : ""}" CI=true`,
+  ...(fieldPlugins === undefined ? [] : [`export PLEXUS_FIELD_PLUGINS='${resolve(fieldPlugins)}'`]),
   // The kernel makes the links of virtual functions a moment later.
   "for file in /sys/class/net/*/device/sriov_numvfs; do [ ! -e $file ] || { echo 2 >$file; sleep 10; }; done",
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,

@@ -139,7 +139,7 @@ export class SideBySide {
         wasm: {
           prefer: kind === "wasm" ? [type] : [],
           // Generous, because the machine may be busy and the tests do not measure time.
-          limits: { timeMs: 60_000 },
+          limits: { timeMs: 60_000, admissionMs: 60_000 },
           grants: {
             "ipam-host-local": { log: {}, leases: { directories: [join(this.state, "leases")] }, resolver: {} },
             ...grants,
