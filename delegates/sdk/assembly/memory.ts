@@ -14,7 +14,7 @@ let end: usize = 0;
 let lastStart: usize = 0;
 
 /** Released blocks, which later values use again: the runtime frees nothing. The address of the next one stands in place of the block before. */
-let spare: usize = 0;
+let released: usize = 0;
 
 /** Bytes of the most recently lowered text. */
 export let loweredBytes: i32 = 0;
@@ -23,9 +23,9 @@ export let loweredBytes: i32 = 0;
 export function allocate(size: usize, align: usize): usize {
   let at = (next + align - 1) & ~(align - 1);
   if (block == 0 || at > end || size > end - at) {
-    const room = HEADER + max(FIRST, size);
-    if (room < size) abort("a value does not fit into memory");
-    const fresh = blockOf(room);
+    const blockBytes = HEADER + max(FIRST, size);
+    if (blockBytes < size) abort("a value does not fit into memory");
+    const fresh = blockOf(blockBytes);
     store<usize>(fresh, block);
     store<usize>(fresh, end, sizeof<usize>());
     block = fresh;
@@ -38,18 +38,18 @@ export function allocate(size: usize, align: usize): usize {
 }
 
 /** A released block of at least this size, or a new one. */
-function blockOf(room: usize): usize {
+function blockOf(bytes: usize): usize {
   let before: usize = 0;
-  for (let at = spare; at != 0; at = load<usize>(at)) {
-    if (load<usize>(at, OWN_END) - at >= room) {
-      if (before == 0) spare = load<usize>(at);
+  for (let at = released; at != 0; at = load<usize>(at)) {
+    if (load<usize>(at, OWN_END) - at >= bytes) {
+      if (before == 0) released = load<usize>(at);
       else store<usize>(before, load<usize>(at));
       return at;
     }
     before = at;
   }
-  const fresh = heap.alloc(room);
-  store<usize>(fresh, fresh + room, OWN_END);
+  const fresh = heap.alloc(bytes);
+  store<usize>(fresh, fresh + bytes, OWN_END);
   return fresh;
 }
 
@@ -57,8 +57,8 @@ function blockOf(room: usize): usize {
 function releaseBlock(): void {
   const before = load<usize>(block);
   end = load<usize>(block, sizeof<usize>());
-  store<usize>(block, spare);
-  spare = block;
+  store<usize>(block, released);
+  released = block;
   block = before;
 }
 
@@ -85,8 +85,8 @@ export function release(mark: usize): void {
 const SWEEP_FROM: i32 = 16;
 
 /**
- * The end of a call. The runtime of delegates, \`stub\`, collects nothing: an instance serves one call. An instance of the kit's tests serves many with the
- * runtime \`minimal\`, whose collector may run here, because the stack holds no references.
+ * The end of a call. The runtime of delegates, `stub`, collects nothing: an instance serves one call. An instance of the kit's tests serves many with the
+ * runtime `minimal`, whose collector may run here, because the stack holds no references.
  */
 export function finish(): void {
   reset();
