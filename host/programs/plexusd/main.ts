@@ -98,7 +98,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const { server: launchServer, launches, landlock } = takeConfinement(process.env);
+  const { server: launchServer, launches, landlock, makesNoLinks } = takeConfinement(process.env);
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();
@@ -127,7 +127,7 @@ async function main(options: DaemonOptions): Promise<void> {
     process.exit(1);
   }
   stopWhenAsked(daemon, options, log, server);
-  log.write("info", {}, landlockText(landlock));
+  for (const text of boundsTexts(landlock, makesNoLinks)) log.write("info", {}, text);
   if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }
@@ -195,10 +195,17 @@ function stopWhenAsked(daemon: Daemon, { graceMs }: DaemonOptions, log: Log, ser
   });
 }
 
-function landlockText(landlock: number): string {
+/** The bounds of the kernel, as lines of the log. */
+function boundsTexts(landlock: number, makesNoLinks: boolean): readonly string[] {
+  const made = makesNoLinks
+    ? "a filter of system calls: the daemon makes no link, device or pipe"
+    : "the kernel refuses the daemon's filter of system calls: the daemon can make hard links";
   if (landlock === 0)
-    return "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files";
-  return `Landlock: the daemon makes no symbolic link, device or pipe${landlock >= 6 ? ", and signals no other process" : ""}`;
+    return [made, "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files"];
+  return [
+    made,
+    `Landlock: the daemon makes no symbolic link, device or pipe${landlock >= 6 ? ", and signals no other process" : ""}`,
+  ];
 }
 
 async function begin(): Promise<void> {

@@ -6,8 +6,16 @@ import { jailArguments, type LaunchServer, type ProgramOfJail } from "./jail.ts"
 
 /** launcher.h: SERVER_FD. */
 const serverDescriptor = 3;
-/** The variables in which serve.c tells the daemon the launch server's pid, its number of uids, and the ABI of Landlock; 0: there is none. */
-const variables = { server: "PLEXUS_LAUNCH_SERVER", uids: "PLEXUS_LAUNCH_UIDS", landlock: "PLEXUS_LANDLOCK" } as const;
+/**
+ * The variables in which serve.c tells the daemon the launch server's pid, its number of uids, the ABI of Landlock (0: there is none), and whether the
+ * daemon's filter of system calls forbids links (1: it does).
+ */
+const variables = {
+  server: "PLEXUS_LAUNCH_SERVER",
+  uids: "PLEXUS_LAUNCH_UIDS",
+  landlock: "PLEXUS_LANDLOCK",
+  noLinks: "PLEXUS_NO_LINKS",
+} as const;
 
 /** The rights and the launch server that the launcher has left to the daemon that it executed. */
 export interface ConfinedDaemon {
@@ -17,6 +25,8 @@ export interface ConfinedDaemon {
   readonly launches: boolean;
   /** The ABI of Landlock that confines this process; 0: none. */
   readonly landlock: number;
+  /** Whether this process can make no link, device or pipe: a filter of system calls, on any kernel with seccomp. */
+  readonly makesNoLinks: boolean;
 }
 
 /** Whether the launcher has executed this process. */
@@ -26,9 +36,9 @@ export function isConfined(environment: NodeJS.ProcessEnv): boolean {
 
 /** Takes the launcher's variables out of the environment. */
 export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon {
-  const [pid = 0, uids = 0, landlock = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
+  const [pid = 0, uids = 0, landlock = 0, noLinks = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
   for (const name of Object.values(variables)) delete environment[name];
-  return { server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined, launches: uids > 0, landlock };
+  return { server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined, launches: uids > 0, landlock, makesNoLinks: noLinks > 0 };
 }
 
 /**

@@ -167,6 +167,9 @@ bool make_root(const struct jail *jail);
 bool restrict_files(const struct jail *jail);
 long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, or 0 if the kernel refuses */
 
+/* daemon-calls.c: this process and its children make no link, device or pipe. False: the kernel refuses the filter. */
+bool forbid_links(void);
+
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);
 bool forbid_execution(void);

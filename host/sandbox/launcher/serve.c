@@ -93,7 +93,7 @@ static int be_daemon(const struct jail *jail, int connection, int server, char *
     bool is_open = server == 0 || (connection == SERVER_FD ? fcntl(connection, F_SETFD, 0) == 0 : dup2(connection, SERVER_FD) == SERVER_FD);
     if (!is_open) return fail("the connection to the launch server");
     if (!drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail("capabilities cannot be given up");
-    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LAUNCH_UIDS", (long)jail->uid_count) || !tell("PLEXUS_LANDLOCK", restrict_daemon(jail))) return fail("the environment");
+    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LAUNCH_UIDS", (long)jail->uid_count) || !tell("PLEXUS_LANDLOCK", restrict_daemon(jail)) || !tell("PLEXUS_NO_LINKS", forbid_links())) return fail("the environment");
     execve(command[0], command, environ);
     return fail(command[0]);
 }

@@ -70,6 +70,30 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a
     expect(found).not.toMatch(/became|read its/);
   });
 
+  test("makes no further name for a file of root on any kernel: neither a hard nor a symbolic link, nor by a ring that makes them", () => {
+    const place = join(directory, "names");
+    mkdirSync(place);
+    writeFileSync(join(place, "secret"), "of root", { mode: 0o600 });
+    const found = asDaemon(`
+      cd '${place}'
+      echo PLEXUS_NO_LINKS=$PLEXUS_NO_LINKS
+      ln secret last_reserved_ip.0 && echo made a hard link
+      ln -s secret last_reserved_ip.1 && echo made a symbolic link
+      mkfifo pipe && echo made a pipe
+      python3 -c '
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+ring = libc.syscall(425, 1, ctypes.create_string_buffer(120))
+print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a ring")'
+      echo own > own && mv own moved && rm moved && echo has its own files
+    `);
+    expect(found).toContain("PLEXUS_NO_LINKS=1\n");
+    expect(found).toContain("ring: EPERM\n");
+    expect(found).toContain("has its own files");
+    expect(found).not.toMatch(/made a/u);
+    expect(readdirSync(place)).toEqual(["secret"]);
+  });
+
   test.skipIf(missing("Landlock for a daemon", landlock(2)))(
     "puts no link, device or pipe where root's programs write: host-local would write through a link",
     () => {
