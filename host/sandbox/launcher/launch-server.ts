@@ -38,7 +38,12 @@ export function isConfined(environment: NodeJS.ProcessEnv): boolean {
 export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon {
   const [pid = 0, uids = 0, landlock = 0, noLinks = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
   for (const name of Object.values(variables)) delete environment[name];
-  return { server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined, launches: uids > 0, landlock, makesNoLinks: noLinks > 0 };
+  return {
+    server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined,
+    launches: uids > 0,
+    landlock,
+    makesNoLinks: noLinks > 0,
+  };
 }
 
 /**

@@ -147,6 +147,7 @@ function load(): Libc {
     fcntl: (fd, command, argument) => (functions.fcntl(fd, command, argument) !== -1 ? 0 : ffi.getInt32(errno, 0)),
     poll: functions.poll,
     getsockopt: functions.getsockopt,
-    rename: (call, from, to, flags) => (functions.syscall(call, AT_FDCWD, from, AT_FDCWD, to, flags) === 0n ? 0 : ffi.getInt32(errno, 0)),
+    rename: (call, from, to, flags) =>
+      functions.syscall(call, AT_FDCWD, from, AT_FDCWD, to, flags) === 0n ? 0 : ffi.getInt32(errno, 0),
   };
 }
