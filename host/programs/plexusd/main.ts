@@ -12,6 +12,8 @@ import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launc
 import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
+import { rootAsker } from "../../sandbox/launcher/ask-root.ts";
+import { askRootWith } from "../../store/files/shared-with-root.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
 import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
@@ -43,9 +45,14 @@ function dropRights(options: DaemonOptions, launcher: string, program: ProgramOf
   const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
   const zygote = uids !== undefined && options.sandboxStart === "copy" ? zygoteCommand(launcher, uids, program) : undefined;
   // The variable alone proves nothing.
-  if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
+  if (existsSync(launcher) && (!isConfined(process.env) || hasRights() || !hasUser(options)))
     process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon, zygote)], process.env);
   if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
+}
+
+/** Whether this process has the user of `--uid`. */
+function hasUser({ uid }: DaemonOptions): boolean {
+  return uid === undefined || process.getuid?.() === uid;
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
@@ -99,6 +106,11 @@ async function main(options: DaemonOptions): Promise<void> {
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
   const { server: launchServer, launches, landlock, makesNoLinks } = takeConfinement(process.env);
+  if (!hasUser(options)) {
+    process.stderr.write(`plexusd: --uid ${options.uid}: this process has uid ${process.getuid?.()}, and ${jail.launcher} can't change it\n`);
+    process.exit(2);
+  }
+  if (options.uid !== undefined && launchServer !== undefined) askRootWith(rootAsker(launchServer));
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();

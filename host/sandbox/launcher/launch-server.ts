@@ -76,12 +76,33 @@ export interface DaemonBounds {
   readonly configuration: { readonly path: string; readonly type: string } | undefined;
   /** Files and directories that the daemon may change, by Landlock; empty: all. */
   readonly writable: readonly string[];
+  /** Undefined: the daemon keeps the user that it was started with. */
+  readonly user?: DaemonUser | undefined;
+}
+
+/** A user of the daemon's own, and what that user shares with root (share.c). */
+export interface DaemonUser {
+  /** Also the number of its group. */
+  readonly uid: number;
+  /** Directories that are shared with all that is in them. */
+  readonly shared: readonly string[];
+  /** Directories that are shared without the directories in them. */
+  readonly sharedAlone: readonly string[];
 }
 
 /** The launcher's options for a daemon. */
-export function boundsArguments({ configuration, writable }: DaemonBounds): readonly string[] {
+export function boundsArguments({ configuration, writable, user }: DaemonBounds): readonly string[] {
   const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
-  return [...file, ...writable.flatMap((path) => ["--write", path])];
+  return [...file, ...writable.flatMap((path) => ["--write", path]), ...(user === undefined ? [] : userArguments(user))];
+}
+
+function userArguments({ uid, shared, sharedAlone }: DaemonUser): readonly string[] {
+  return [
+    "--daemon-uid",
+    String(uid),
+    ...shared.flatMap((path) => ["--share", path]),
+    ...sharedAlone.flatMap((path) => ["--share-directory", path]),
+  ];
 }
 
 /** The launcher's arguments with which it asks the launch server for a change of the configuration, and ends with the errno. */
