@@ -1,15 +1,14 @@
 // A daemon with a uid of its own (`--uid`), beside native plugins and one-shot engines, which are root: it needs no right of root for what it does on a node.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { startAgent, type TestAgent } from "../../lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
-import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "../../lab/mixed-network.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork, shaperStep } from "../../lab/mixed-network.ts";
 import { leases } from "../../lab/namespaces.ts";
 import type { Answer } from "../../lab/plexus.ts";
-import { asOfEarlierBoot } from "../../lab/reconcile-node.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { type Attaching, openStage, type Stage } from "../../lab/stage.ts";
 
@@ -107,31 +106,46 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
 
     test("frees in rounds what native host-local, which is root, left of pods that are gone", async () => {
       const { stderr } = await ownDaemon();
-      const each: Attaching & { pod: ReturnType<Stage["pod"]> } = { config: native(), containerId: "gone", pod: stage.pod() };
-      await served("ADD", each);
-      const lease = join(stage.leases, "pods", "10.10.0.2");
-      expect(statSync(lease)).toMatchObject({ uid: 0 });
-      expect(statSync(lease).mode & 0o777).toBe(0o600);
-      // A power loss left a lease without an owner.
-      writeFileSync(join(stage.leases, "pods", "10.10.0.9"), "", { mode: 0o600 });
       agents.push(
         startAgent({
           command: stage.entrance(),
           env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: stage.plexus.cniPath, PLEXUS_SOCKET: socketOf() },
         }),
       );
+      const each: Attaching & { pod: ReturnType<Stage["pod"]> } = { config: native(), containerId: "gone", pod: stage.pod() };
+      await served("ADD", each);
+      const lease = join(stage.leases, "pods", "10.10.0.2");
+      // As host-local 1.4 and later make it.
+      chmodSync(lease, 0o600);
+      expect(statSync(lease)).toMatchObject({ uid: 0 });
+      // A power loss left a lease without an owner.
+      writeFileSync(join(stage.leases, "pods", "10.10.0.9"), "", { mode: 0o600 });
       each.pod.dispose();
       await expect.poll(() => leases(stage.leases), { interval: 200 }).toEqual([]);
       expect(stderr()).not.toMatch(/EACCES|EPERM/u);
     });
 
-    test("frees a lease that host-local made in an earlier boot, although root alone may read the file", async () => {
-      const each: Attaching = { config: native(), containerId: "earlier", pod: stage.pod() };
-      await ownDaemon();
+    test("answers STATUS and GC, and detaches a component's pod beside leases and a directory that root alone may use", async () => {
+      const { stderr } = await ownDaemon();
+      const env = { PLEXUS_SOCKET: socketOf(), PLEXUS_HOME: "/nowhere" };
+      // The reference bridge of this machine may not know the verbs of CNI 1.1.
+      const status = stage.network([shaperStep], { cniVersion: "1.1.0", trace: undefined });
+      for (const [verb, config] of [
+        ["STATUS", status],
+        ["GC", { ...status, "cni.dev/valid-attachments": [] }],
+      ] as const)
+        expect([verb, await stage.request({ verb, config, env })]).toMatchObject([verb, { status: 0, stderr: "" }]);
+      const network = join(stage.leases, "pods");
+      mkdirSync(network);
+      chmodSync(network, 0o755);
+      writeFileSync(join(network, "10.10.0.2"), "another\r\neth0", { mode: 0o600 });
+      writeFileSync(join(network, "last_reserved_ip.0"), "10.10.0.5", { mode: 0o600 });
+      const each: Attaching = { config: { ...mixedNetwork(stage), trace: undefined }, containerId: "pod", pod: stage.pod() };
       await served("ADD", each);
-      await served("GC", { ...each, pod: "" });
-      expect(leases(stage.leases)).toEqual([]);
-      expect(existsSync(asOfEarlierBoot.name)).toBe(false);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.6"]);
+      await served("DEL", each);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      expect(stderr()).not.toMatch(/EACCES|EPERM/u);
     });
 
     test("does not start where its user can't be changed, and never as root", async () => {
