@@ -29,14 +29,13 @@ export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): Daemo
   if (credentials !== undefined) made(credentials, 0o700);
   const own = [...sockets, stateDir, credentials, ownCgroup(), "/dev/null"];
   const writable = writeTo.length === 0 ? [] : [...new Set([...writeTo, ...own.flatMap((path) => path ?? [])])];
-  return { configuration, writable, user: uid === undefined ? undefined : userOf(uid, options, sockets, credentials) };
+  return { configuration, writable, user: uid === undefined ? undefined : userOf(uid, options, credentials) };
 }
 
 /** The daemon's user, and the directories in which it works beside root's programs. */
 function userOf(
   uid: number,
-  { stateDir, sharedDirectories }: Pick<DaemonOptions, "stateDir" | "sharedDirectories">,
-  sockets: readonly string[],
+  { stateDir, sharedDirectories, socket, statusSocket }: Omit<DaemonOptions, "cniConfiguration">,
   credentials: string | undefined,
 ): DaemonUser {
   const open = [defaultLeaseDirectory, ...deviceInfoDirectories, ...sharedDirectories];
@@ -46,7 +45,8 @@ function userOf(
   return {
     uid,
     shared: [...new Set([stateDir, ...open, ...(credentials === undefined ? [] : [credentials])])],
-    sharedAlone: [...new Set([...sockets, ...(cgroup === undefined ? [] : [cgroup])])],
+    // The directories of other sockets may be another program's, such as the kubelet's.
+    sharedAlone: [...new Set([dirname(socket), dirname(statusSocket), ...(cgroup === undefined ? [] : [cgroup])])],
   };
 }
 

@@ -12,7 +12,7 @@ import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launc
 import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
-import { rootAsker } from "../../sandbox/launcher/ask-root.ts";
+import { rootHelp } from "../../sandbox/launcher/ask-root.ts";
 import { askRootWith } from "../../store/files/shared-with-root.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
@@ -110,7 +110,8 @@ async function main(options: DaemonOptions): Promise<void> {
     process.stderr.write(`plexusd: --uid ${options.uid}: this process has uid ${process.getuid?.()}, and ${jail.launcher} can't change it\n`);
     process.exit(2);
   }
-  if (options.uid !== undefined && launchServer !== undefined) askRootWith(rootAsker(launchServer));
+  const ownUid = options.uid !== undefined && launchServer !== undefined;
+  if (ownUid) askRootWith(rootHelp(jail.launcher, launchServer, options.cniConfiguration?.directory));
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();

@@ -258,13 +258,13 @@ function allOptions(residents: readonly ResidentFeature[]): typeof ownOptions {
 
 function userOf(
   text: string | undefined,
-  sandboxes: SandboxUids,
+  reserved: SandboxUids,
   sharedDirectories: readonly string[],
 ): Pick<DaemonOptions, "uid" | "sharedDirectories"> {
   if (text === undefined && sharedDirectories.length > 0) throw new Error("--share-dir needs --uid");
   const uid = text === undefined ? undefined : countOf("uid", text, 1, maxUid);
-  if (uid !== undefined && sandboxes !== "same" && uid >= sandboxes.first && uid < sandboxes.first + sandboxes.count)
-    throw new Error(`--uid ${uid}: lies among the uids of sandbox processes (--sandbox-uids ${uidOptionText(sandboxes)})`);
+  if (uid !== undefined && reserved !== "same" && uid >= reserved.first && uid < reserved.first + reserved.count)
+    throw new Error(`--uid ${uid}: lies among the uids of sandbox processes (--sandbox-uids ${uidOptionText(reserved)})`);
   return { uid, sharedDirectories: sharedDirectories.map((path) => pathOf("share-dir", path, 4095)) };
 }
 

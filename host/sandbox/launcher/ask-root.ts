@@ -1,27 +1,47 @@
-// Asks the launch server to share what root has made in a directory (share.c): files that native host-local and one-shot engines make.
+// Asks the launch server for files that root alone may use: to share what root has made in a directory (share.c), such as native host-local's leases, and for the
+// content of a configuration in the runtime's directory (configuration.c).
 
+import { spawnSync } from "node:child_process";
 import { readSync, writeSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { RootHelp } from "../../store/files/shared-with-root.ts";
 import type { LaunchServer } from "./jail.ts";
+import { askFileArguments } from "./launch-server.ts";
 
 const intBytes = 4;
 /** launcher.h: REQUEST_MAX. */
 const maxRequestBytes = 4096;
 
+/** launcher: CONTENT_MAX of configuration.c. */
+const maxContentBytes = 1024 * 1024;
+
 /**
- * The function that asks. It waits for the answer, which takes a fork and some system calls: the operation that failed is synchronous, and holds a lock. Only
- * this process reads from the connection.
+ * The requests. Both wait for the answer: the operation that failed is synchronous, and holds a lock. A request to share takes a fork and some system calls.
+ * Only this process reads from the connection. `configurations`: the runtime's directory; undefined: the daemon reads none.
  */
-export function rootAsker({ descriptor }: Pick<LaunchServer, "descriptor">): (directory: string) => boolean {
+export function rootHelp(launcher: string, { descriptor }: Pick<LaunchServer, "descriptor">, configurations: string | undefined): RootHelp {
   const answer = Buffer.alloc(intBytes);
-  return (directory) => {
-    const request = Buffer.from(`share\0${directory}\0`);
-    if (request.length > maxRequestBytes) return false;
-    try {
-      writeSync(descriptor, request);
-      return readSync(descriptor, answer) === intBytes && answer.readInt32LE() === 0;
-    } catch {
-      // The launch server has ended, and the daemon ends after it.
-      return false;
-    }
+  return {
+    share(directory) {
+      const request = Buffer.from(`share\0${directory}\0`);
+      if (request.length > maxRequestBytes) return false;
+      try {
+        writeSync(descriptor, request);
+        return readSync(descriptor, answer) === intBytes && answer.readInt32LE() === 0;
+      } catch {
+        // The launch server has ended, and the daemon ends after it.
+        return false;
+      }
+    },
+    read(path) {
+      if (dirname(path) !== configurations) return undefined;
+      const { status, stdout } = spawnSync(launcher, askFileArguments("read", basename(path)), {
+        cwd: "/",
+        env: {},
+        stdio: ["ignore", "pipe", "ignore", descriptor],
+        maxBuffer: 2 * maxContentBytes,
+      });
+      return status === 0 ? stdout : undefined;
+    },
   };
 }

@@ -106,7 +106,7 @@ function userArguments({ uid, shared, sharedAlone }: DaemonUser): readonly strin
 }
 
 /** The launcher's arguments with which it asks the launch server for a change of the configuration, and ends with the errno. */
-export function askFileArguments(verb: "write" | "remove", name: string): readonly string[] {
+export function askFileArguments(verb: "write" | "remove" | "read", name: string): readonly string[] {
   return ["--ask", "file", verb, name];
 }
 

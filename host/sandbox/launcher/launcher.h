@@ -68,6 +68,7 @@ struct configuration {
     char *directory; /* absolute */
     char *name;      /* the file's name; NULL: the daemon writes none */
     const char *type; /* under which the runtime calls Plexus */
+    unsigned reader;  /* the group that may read the file; 0: none */
 };
 
 /* The types of a configuration's steps. */

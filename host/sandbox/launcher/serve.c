@@ -120,6 +120,7 @@ int serve(char **argv) {
     *daemon++ = NULL;
     if (jail.uid_count == 0 && jail.configuration.name == NULL && jail.daemon_uid == 0) return be_daemon(&jail, -1, 0, daemon);
     jail.own_uid_only = true;
+    jail.configuration.reader = jail.daemon_uid;
     /* A file's owner may give it to a group that the owner is in. The launch server stays in it. */
     bool in_group = jail.daemon_uid == 0 || syscall(SYS_setgroups, 1L, &jail.daemon_uid) == 0;
     if (!in_group) return fail("the daemon's group (--uid) needs CAP_SETGID");

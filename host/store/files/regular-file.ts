@@ -3,7 +3,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { isShared, openMade, orAskRoot } from "./shared-with-root.ts";
+import { isShared, openMade, orAskRoot, readByRoot } from "./shared-with-root.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
@@ -20,7 +20,12 @@ export interface RegularFileRules {
  * the path if the file is not regular, too long or of an untrusted owner.
  */
 export function readRegularFile(path: string, rules: RegularFileRules): string {
-  const file = orAskRoot(path, () => openSync(path, O_RDONLY | O_NONBLOCK | (rules.foreign ? 0 : O_NOFOLLOW)));
+  let file: number;
+  try {
+    file = orAskRoot(path, () => openSync(path, O_RDONLY | O_NONBLOCK | (rules.foreign ? 0 : O_NOFOLLOW)));
+  } catch (error) {
+    return readByRoot(path, error).toString("utf8");
+  }
   try {
     const stats = fstatSync(file);
     requireRegular(path, stats, rules);

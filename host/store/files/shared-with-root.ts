@@ -9,15 +9,27 @@ import { statsOf } from "./stats-of.ts";
 const setGroupId = 0o2000;
 const groupWrites = 0o020;
 
-/** Asks root to share what lies in a directory. False: root refuses, or there is nothing to ask. */
-export type AskRoot = (directory: string) => boolean;
+/** The requests to root. */
+export interface RootHelp {
+  /** Shares what lies in a directory. False: root refuses. */
+  readonly share: (directory: string) => boolean;
+  /** The content of a file that root alone may read; undefined: root refuses. */
+  readonly read: (path: string) => Buffer | undefined;
+}
 
 /** The daemon's connection to root: one for the process, like its user. */
-let askRoot: AskRoot | undefined;
+let help: RootHelp | undefined;
 
-/** Sets the function by which this process asks root; undefined: the process is root itself. */
-export function askRootWith(ask: AskRoot | undefined): void {
-  askRoot = ask;
+/** Sets the requests by which this process asks root; undefined: there is nothing to ask. */
+export function askRootWith(requests: RootHelp | undefined): void {
+  help = requests;
+}
+
+/** The content of a file after `error`: that of root, if this process may not read the file. Throws the error otherwise. */
+export function readByRoot(path: string, error: unknown): Buffer {
+  const content = errnoOf(error) === "EACCES" ? help?.read(path) : undefined;
+  if (content === undefined) throw error;
+  return content;
 }
 
 /** Whether a directory is shared with a daemon's group. */
@@ -59,7 +71,7 @@ export function orAskRoot<T>(path: string, operation: () => T): T {
   try {
     return operation();
   } catch (error) {
-    if (askRoot === undefined || errnoOf(error) !== "EACCES" || !askRoot(dirname(path))) throw error;
+    if (help === undefined || errnoOf(error) !== "EACCES" || !help.share(dirname(path))) throw error;
     return operation();
   }
 }
