@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -21,6 +22,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
 import { EINVAL } from "../../../host/system/errno.ts";
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
+import { ownCgroup } from "../../../host/sandbox/launcher/cgroups.ts";
+import { controls } from "../../../host/sandbox/launcher/controls.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { compiledPlugin } from "../../lab/compiled.ts";
 import { dist } from "../../lab/plexus.ts";
@@ -38,6 +41,17 @@ const landlock =
     const found = Number(spawnSync(built, args, { encoding: "utf8" }).stdout);
     return found >= abi ? undefined : `needs ABI ${abi} of Landlock, here: ${found}`;
   };
+
+const cgroupOfTest = (): string => join(ownCgroup() ?? "/nonexistent", `plexus-own-uid-${process.pid}`);
+const makesCgroups: Requirement = () => {
+  try {
+    mkdirSync(cgroupOfTest());
+    rmdirSync(cgroupOfTest());
+    return undefined;
+  } catch (error) {
+    return `no cgroup can be made here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
 
 const launcherSources = fileURLToPath(new URL("../../../host/sandbox/launcher/", import.meta.url));
 
@@ -299,6 +313,30 @@ for name, attempt in tries.items():
     );
     expect([shared, net, sockets].map(modeOf)).toEqual(["2770", "2770", "2770"]);
     for (const path of [shared, net, sockets]) expect(statSync(path)).toMatchObject({ uid: 0, gid: uid });
+  });
+
+  test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))("divides its delegated cgroup, and raises no bound of the cgroup", () => {
+    const cgroup = cgroupOfTest();
+    mkdirSync(cgroup);
+    try {
+      const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
+      const found = asDaemon(
+        `
+          mkdir '${cgroup}/engine' && echo $$ > '${cgroup}/engine/cgroup.procs' && echo $PLEXUS_LAUNCH_SERVER > '${cgroup}/engine/cgroup.procs' && echo moved both
+          mkdir '${cgroup}/sandbox' && chmod 664 '${cgroup}/sandbox/cgroup.procs'
+          ${ask(gibibyte, `${cgroup}/sandbox`, "1")} | tr -d '\\0'
+          for file in cgroup.max.depth cgroup.max.descendants; do [ -w '${cgroup}'/$file ] && echo may write $file; done
+        `,
+        inside,
+        ["--daemon-uid", String(uid), "--share-directory", cgroup],
+      );
+      expect(found).toContain("moved both");
+      expect(found).not.toContain("may write");
+      const joined = 1 << controls.indexOf("cgroup");
+      expect(Number(/"controls":(\d+)/u.exec(found)?.[1]) & joined).toBe(joined);
+    } finally {
+      for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
+    }
   });
 
   test("shares nothing without that user, and starts as no other user where the user can't be changed", () => {
