@@ -107,7 +107,9 @@ async function main(options: DaemonOptions): Promise<void> {
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
   const { server: launchServer, launches, landlock, makesNoLinks } = takeConfinement(process.env);
   if (!hasUser(options)) {
-    process.stderr.write(`plexusd: --uid ${options.uid}: this process has uid ${process.getuid?.()}, and ${jail.launcher} can't change it\n`);
+    process.stderr.write(
+      `plexusd: --uid ${options.uid}: this process has uid ${process.getuid?.()}, and ${jail.launcher} can't change it\n`,
+    );
     process.exit(2);
   }
   const ownUid = options.uid !== undefined && launchServer !== undefined;

@@ -19,7 +19,11 @@ const maxContentBytes = 1024 * 1024;
  * The requests. Both wait for the answer: the operation that failed is synchronous, and holds a lock. A request to share takes a fork and some system calls.
  * Only this process reads from the connection. `configurations`: the runtime's directory; undefined: the daemon reads none.
  */
-export function rootHelp(launcher: string, { descriptor }: Pick<LaunchServer, "descriptor">, configurations: string | undefined): RootHelp {
+export function rootHelp(
+  launcher: string,
+  { descriptor }: Pick<LaunchServer, "descriptor">,
+  configurations: string | undefined,
+): RootHelp {
   const answer = Buffer.alloc(intBytes);
   return {
     share(directory) {

@@ -218,33 +218,36 @@ print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a 
   });
 });
 
-describe.skipIf(missing("attacks of a daemon with a uid of its own", changesUsers))("FI-28: a daemon that was taken over, with a uid of its own", () => {
-  const uid = 1_999_999_999;
-  let shared = "";
-  let sockets = "";
-  let foreign = "";
-  beforeAll(() => {
-    chmodSync(directory, 0o755);
-    [shared = "", sockets = "", foreign = ""] = ["shared", "sockets", "foreign"].map((name) => join(directory, name));
-    for (const path of [shared, sockets, foreign, join(shared, "net"), join(sockets, "slots"), join(foreign, "below")]) mkdirSync(path, { mode: 0o700 });
-    writeFileSync(join(foreign, "secret"), "of root", { mode: 0o600 });
-    writeFileSync(join(directory, "secret"), "of root", { mode: 0o600 });
-  });
-  const options = (): readonly string[] => ["--daemon-uid", String(uid), "--share", shared, "--share-directory", sockets];
-  const asUser = (script: string): string => asDaemon(script, [], options());
-  /** Asks root to share directories, and prints the errno of each. */
-  const share = (...paths: readonly string[]): string =>
-    `python3 -c '
+describe.skipIf(missing("attacks of a daemon with a uid of its own", changesUsers))(
+  "FI-28: a daemon that was taken over, with a uid of its own",
+  () => {
+    const uid = 1_999_999_999;
+    let shared = "";
+    let sockets = "";
+    let foreign = "";
+    beforeAll(() => {
+      chmodSync(directory, 0o755);
+      [shared = "", sockets = "", foreign = ""] = ["shared", "sockets", "foreign"].map((name) => join(directory, name));
+      for (const path of [shared, sockets, foreign, join(shared, "net"), join(sockets, "slots"), join(foreign, "below")])
+        mkdirSync(path, { mode: 0o700 });
+      writeFileSync(join(foreign, "secret"), "of root", { mode: 0o600 });
+      writeFileSync(join(directory, "secret"), "of root", { mode: 0o600 });
+    });
+    const options = (): readonly string[] => ["--daemon-uid", String(uid), "--share", shared, "--share-directory", sockets];
+    const asUser = (script: string): string => asDaemon(script, [], options());
+    /** Asks root to share directories, and prints the errno of each. */
+    const share = (...paths: readonly string[]): string =>
+      `python3 -c '
 import os, struct, sys
 for path in sys.argv[1:]:
     os.write(3, b"share\\0" + os.fsencode(path) + b"\\0")
     print("errno", struct.unpack("i", os.read(3, 4))[0], path)' ${paths.map((path) => `'${path}'`).join(" ")}`;
-  const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+    const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
-  test("is that user alone, can become no other, and has no right over root's processes and files", () => {
-    const victim = spawn("sleep", ["1000"]);
-    try {
-      const found = asUser(`
+    test("is that user alone, can become no other, and has no right over root's processes and files", () => {
+      const victim = spawn("sleep", ["1000"]);
+      try {
+        const found = asUser(`
         echo uid=$(id -u) gid=$(id -g) groups=$(id -G)
         setpriv --reuid 0 --clear-groups true && echo became root
         cat '${join(directory, "secret")}' && echo read a file of root
@@ -273,99 +276,106 @@ for name, attempt in tries.items():
     except OSError as error:
         print("refused:", name)' ${victim.pid} $PLEXUS_LAUNCH_SERVER '${join(directory, "secret")}'
       `);
-      expect(found).toContain(`uid=${uid} gid=${uid} groups=${uid}\n`);
-      expect(found).not.toMatch(/became root|read a file of root|DID:|Traceback/u);
-      expect(found.match(/refused:/gu)).toHaveLength(10);
-      expect(existsSync(`/proc/${victim.pid}`)).toBe(true);
-    } finally {
-      victim.kill("SIGKILL");
-    }
-  });
+        expect(found).toContain(`uid=${uid} gid=${uid} groups=${uid}\n`);
+        expect(found).not.toMatch(/became root|read a file of root|DID:|Traceback/u);
+        expect(found.match(/refused:/gu)).toHaveLength(10);
+        expect(existsSync(`/proc/${victim.pid}`)).toBe(true);
+      } finally {
+        victim.kill("SIGKILL");
+      }
+    });
 
-  test("gets what root has made in a shared directory, and nothing by a name that leads elsewhere", () => {
-    const net = join(shared, "net");
-    const lease = join(net, "10.1.0.1");
-    const program = join(net, "program");
-    const twice = join(net, "twice");
-    // A plugin of root makes the lease while the daemon runs.
-    const [asked, made] = [join(shared, "asked"), join(shared, "made")];
-    const plugin = `until [ -e '${asked}' ]; do sleep 0.01; done; umask 077; printf one > '${lease}'; umask 022; touch '${made}'`;
-    const root = spawn("sh", ["-c", plugin]);
-    writeFileSync(program, "", { mode: 0o700 });
-    chmodSync(program, 0o4700);
-    linkSync(join(foreign, "secret"), twice);
-    symlinkSync(join(foreign, "secret"), join(net, "link"));
-    symlinkSync(foreign, join(shared, "elsewhere"));
-    const found = asUser(`
+    test("gets what root has made in a shared directory, and nothing by a name that leads elsewhere", () => {
+      const net = join(shared, "net");
+      const lease = join(net, "10.1.0.1");
+      const program = join(net, "program");
+      const twice = join(net, "twice");
+      // A plugin of root makes the lease while the daemon runs.
+      const [asked, made] = [join(shared, "asked"), join(shared, "made")];
+      const plugin = `until [ -e '${asked}' ]; do sleep 0.01; done; umask 077; printf one > '${lease}'; umask 022; touch '${made}'`;
+      const root = spawn("sh", ["-c", plugin]);
+      writeFileSync(program, "", { mode: 0o700 });
+      chmodSync(program, 0o4700);
+      linkSync(join(foreign, "secret"), twice);
+      symlinkSync(join(foreign, "secret"), join(net, "link"));
+      symlinkSync(foreign, join(shared, "elsewhere"));
+      const found = asUser(`
       touch '${asked}'; until [ -e '${made}' ]; do sleep 0.01; done
       cat '${lease}' && echo read it before
       ${share(net, `${shared}/`, join(shared, "elsewhere"), `${shared}/net/../../foreign`, foreign, `${shared}-of-another`, `${sockets}/slots`, "", "/")}
       cat '${lease}'; rm '${lease}' && echo removed it
       cat '${twice}' '${join(net, "link")}' && echo read a file of root
     `);
-    root.kill("SIGKILL");
-    expect(found).not.toMatch(/read it before|read a file of root/u);
-    expect(found).toContain(`errno 0 ${net}\n`);
-    expect(found).toMatch(/\noneremoved it\n/u);
-    expect([...found.matchAll(/^errno (\d+) /gmu)].map(([, errno]) => Number(errno) !== 0)).toEqual([false, ...Array(8).fill(true)]);
-    expect([foreign, join(foreign, "below"), join(foreign, "secret"), twice, join(sockets, "slots"), program].map(modeOf)).toEqual(
-      ["700", "700", "600", "600", "700", "4700"],
-    );
-    expect([shared, net, sockets].map(modeOf)).toEqual(["2770", "2770", "2770"]);
-    for (const path of [shared, net, sockets]) expect(statSync(path)).toMatchObject({ uid: 0, gid: uid });
-  });
+      root.kill("SIGKILL");
+      expect(found).not.toMatch(/read it before|read a file of root/u);
+      expect(found).toContain(`errno 0 ${net}\n`);
+      expect(found).toMatch(/\noneremoved it\n/u);
+      expect([...found.matchAll(/^errno (\d+) /gmu)].map(([, errno]) => Number(errno) !== 0)).toEqual([
+        false,
+        ...Array(8).fill(true),
+      ]);
+      expect(
+        [foreign, join(foreign, "below"), join(foreign, "secret"), twice, join(sockets, "slots"), program].map(modeOf),
+      ).toEqual(["700", "700", "600", "600", "700", "4700"]);
+      expect([shared, net, sockets].map(modeOf)).toEqual(["2770", "2770", "2770"]);
+      for (const path of [shared, net, sockets]) expect(statSync(path)).toMatchObject({ uid: 0, gid: uid });
+    });
 
-  test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))("divides its delegated cgroup, and raises no bound of the cgroup", () => {
-    const cgroup = cgroupOfTest();
-    mkdirSync(cgroup);
-    try {
-      const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
-      const found = asDaemon(
-        `
+    test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))(
+      "divides its delegated cgroup, and raises no bound of the cgroup",
+      () => {
+        const cgroup = cgroupOfTest();
+        mkdirSync(cgroup);
+        try {
+          const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
+          const found = asDaemon(
+            `
           mkdir '${cgroup}/engine' && echo $$ > '${cgroup}/engine/cgroup.procs' && echo $PLEXUS_LAUNCH_SERVER > '${cgroup}/engine/cgroup.procs' && echo moved both
           mkdir '${cgroup}/sandbox' && chmod 664 '${cgroup}/sandbox/cgroup.procs'
           ${ask(gibibyte, `${cgroup}/sandbox`, "1")} | tr -d '\\0'
           for file in cgroup.max.depth cgroup.max.descendants; do [ -w '${cgroup}'/$file ] && echo may write $file; done
         `,
-        inside,
-        ["--daemon-uid", String(uid), "--share-directory", cgroup],
-      );
-      expect(found).toContain("moved both");
-      expect(found).not.toContain("may write");
-      const joined = 1 << controls.indexOf("cgroup");
-      expect(Number(/"controls":(\d+)/u.exec(found)?.[1]) & joined).toBe(joined);
-    } finally {
-      for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
-    }
-  });
-
-  test("shares nothing without that user, and starts as no other user where the user can't be changed", () => {
-    const plain = join(directory, "plain");
-    mkdirSync(plain, { mode: 0o700 });
-    expect(asDaemon(share(plain), [], ["--share", plain])).toContain(`errno ${EINVAL} ${plain}`);
-    expect(modeOf(plain)).toBe("700");
-    const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
-    const found = asDaemon("echo started", powerless, options());
-    expect(found).toMatch(/\(--uid\) needs CAP_SETGID/u);
-    expect(found).not.toContain("started");
-  });
-
-  test("reads configurations of the runtime's directory that root alone may read, and no credentials beside them", () => {
-    const netD = join(directory, "net.d");
-    mkdirSync(netD, { mode: 0o755 });
-    for (const name of ["10-calico.conflist", "calico-kubeconfig"]) writeFileSync(join(netD, name), "of root", { mode: 0o600 });
-    symlinkSync("calico-kubeconfig", join(netD, "link.conf"));
-    const configuration = ["--configuration", join(netD, "00-plexus.conflist"), "--type", "plexus"];
-    const read = (name: string): string => `'${launcher}' --ask file read '${name}' < /dev/null | cat; echo " ${name}"`;
-    const found = asDaemon(
-      ["10-calico.conflist", "calico-kubeconfig", "link.conf", "../secret", "../secret.conf"].map(read).join("\n"),
-      [],
-      [...options(), ...configuration],
+            inside,
+            ["--daemon-uid", String(uid), "--share-directory", cgroup],
+          );
+          expect(found).toContain("moved both");
+          expect(found).not.toContain("may write");
+          const joined = 1 << controls.indexOf("cgroup");
+          expect(Number(/"controls":(\d+)/u.exec(found)?.[1]) & joined).toBe(joined);
+        } finally {
+          for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
+        }
+      },
     );
-    expect(found).toContain("of root 10-calico.conflist\n");
-    expect(found.match(/of root/gu)).toHaveLength(1);
-  });
-});
+
+    test("shares nothing without that user, and starts as no other user where the user can't be changed", () => {
+      const plain = join(directory, "plain");
+      mkdirSync(plain, { mode: 0o700 });
+      expect(asDaemon(share(plain), [], ["--share", plain])).toContain(`errno ${EINVAL} ${plain}`);
+      expect(modeOf(plain)).toBe("700");
+      const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
+      const found = asDaemon("echo started", powerless, options());
+      expect(found).toMatch(/\(--uid\) needs CAP_SETGID/u);
+      expect(found).not.toContain("started");
+    });
+
+    test("reads configurations of the runtime's directory that root alone may read, and no credentials beside them", () => {
+      const netD = join(directory, "net.d");
+      mkdirSync(netD, { mode: 0o755 });
+      for (const name of ["10-calico.conflist", "calico-kubeconfig"]) writeFileSync(join(netD, name), "of root", { mode: 0o600 });
+      symlinkSync("calico-kubeconfig", join(netD, "link.conf"));
+      const configuration = ["--configuration", join(netD, "00-plexus.conflist"), "--type", "plexus"];
+      const read = (name: string): string => `'${launcher}' --ask file read '${name}' < /dev/null | cat; echo " ${name}"`;
+      const found = asDaemon(
+        ["10-calico.conflist", "calico-kubeconfig", "link.conf", "../secret", "../secret.conf"].map(read).join("\n"),
+        [],
+        [...options(), ...configuration],
+      );
+      expect(found).toContain("of root 10-calico.conflist\n");
+      expect(found.match(/of root/gu)).toHaveLength(1);
+    });
+  },
+);
 
 test.each([
   [["--serve", "--", "/bin/true"]],

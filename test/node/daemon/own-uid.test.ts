@@ -50,12 +50,16 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
     const stopped = async (): Promise<void> => void (await Promise.all(daemons.splice(0).map(({ stop }) => stop())));
 
     const configOf = (plugins: readonly object[]): object => stage.network(plugins, { trace: undefined });
-    const native = (): object => configOf([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
+    const native = (): object =>
+      configOf([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
     const call = (verb: string, { config, containerId, pod }: Attaching, env: Record<string, string>): Promise<Answer> =>
       stage.request({ verb, config, containerId, ifname: "eth0", netns: typeof pod === "string" ? pod : pod.path, env });
     /** A call that the daemon serves, and one that a one-shot engine serves. */
     const served = async (verb: string, each: Attaching): Promise<void> =>
-      expect(await call(verb, each, { PLEXUS_SOCKET: socketOf(), PLEXUS_HOME: "/nowhere" })).toMatchObject({ status: 0, stderr: "" });
+      expect(await call(verb, each, { PLEXUS_SOCKET: socketOf(), PLEXUS_HOME: "/nowhere" })).toMatchObject({
+        status: 0,
+        stderr: "",
+      });
     const oneShot = async (verb: string, each: Attaching): Promise<void> =>
       expect(await call(verb, each, { PLEXUS_SOCKET: "/nowhere/plexus.sock" })).toMatchObject({ status: 0, stderr: "" });
 
@@ -74,9 +78,11 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
 
     test("attaches, checks and detaches with native plugins and with components, whose leases lie in one directory", async () => {
       const { stderr } = await ownDaemon();
-      const attached = [native(), { ...mixedNetwork(stage), trace: undefined }].map(
-        (config, index): Attaching => ({ config, containerId: `pod${index}`, pod: stage.pod() }),
-      );
+      const attached = [native(), { ...mixedNetwork(stage), trace: undefined }].map((config, index): Attaching => ({
+        config,
+        containerId: `pod${index}`,
+        pod: stage.pod(),
+      }));
       for (const each of attached) await served("ADD", each);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.3"]);
       for (const each of attached) await served("CHECK", each);
@@ -87,7 +93,11 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
     });
 
     test("goes on with what a daemon of root and one-shot engines attached, and they with what it attached", async () => {
-      const [first, second, third] = [1, 2, 3].map((n): Attaching => ({ config: native(), containerId: `pod${n}`, pod: stage.pod() }));
+      const [first, second, third] = [1, 2, 3].map((n): Attaching => ({
+        config: native(),
+        containerId: `pod${n}`,
+        pod: stage.pod(),
+      }));
       if (first === undefined || second === undefined || third === undefined) throw new Error("three attachments");
       await daemon();
       await served("ADD", first);
@@ -152,8 +162,12 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
       const program = { socket: socketOf(), args: ["--state-dir", state(), "--uid", String(uid)] };
       const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
       await expect(startDaemon({ ...program, through: powerless })).rejects.toThrow("(--uid) needs CAP_SETGID");
-      await expect(startDaemon({ ...program, env: { PLEXUS_LAUNCH_SERVER: "1" }, through: powerless })).rejects.toThrow("(--uid) needs CAP_SETGID");
-      await expect(startDaemon({ ...program, args: ["--uid", "2000000005"] })).rejects.toThrow("lies among the uids of sandbox processes");
+      await expect(startDaemon({ ...program, env: { PLEXUS_LAUNCH_SERVER: "1" }, through: powerless })).rejects.toThrow(
+        "(--uid) needs CAP_SETGID",
+      );
+      await expect(startDaemon({ ...program, args: ["--uid", "2000000005"] })).rejects.toThrow(
+        "lies among the uids of sandbox processes",
+      );
     });
   },
 );
