@@ -218,6 +218,18 @@ print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a 
   });
 });
 
+/** Asks root to share directories, and prints the errno of each. */
+const shareCommand = (...paths: readonly string[]): string =>
+  `python3 -c '
+import os, struct, sys
+for path in sys.argv[1:]:
+    os.write(3, b"share\\0" + os.fsencode(path) + b"\\0")
+    print("errno", struct.unpack("i", os.read(3, 4))[0], path)' ${paths.map((path) => `'${path}'`).join(" ")}`;
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+
+/** The shell's command that asks root for a configuration, and prints its name after the content. */
+const readCommand = (name: string): string => `'${launcher}' --ask file read '${name}' < /dev/null | cat; echo " ${name}"`;
+
 describe.skipIf(missing("attacks of a daemon with a uid of its own", changesUsers))(
   "FI-28: a daemon that was taken over, with a uid of its own",
   () => {
@@ -235,14 +247,6 @@ describe.skipIf(missing("attacks of a daemon with a uid of its own", changesUser
     });
     const options = (): readonly string[] => ["--daemon-uid", String(uid), "--share", shared, "--share-directory", sockets];
     const asUser = (script: string): string => asDaemon(script, [], options());
-    /** Asks root to share directories, and prints the errno of each. */
-    const share = (...paths: readonly string[]): string =>
-      `python3 -c '
-import os, struct, sys
-for path in sys.argv[1:]:
-    os.write(3, b"share\\0" + os.fsencode(path) + b"\\0")
-    print("errno", struct.unpack("i", os.read(3, 4))[0], path)' ${paths.map((path) => `'${path}'`).join(" ")}`;
-    const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
     test("is that user alone, can become no other, and has no right over root's processes and files", () => {
       const victim = spawn("sleep", ["1000"]);
@@ -302,7 +306,7 @@ for name, attempt in tries.items():
       const found = asUser(`
       touch '${asked}'; until [ -e '${made}' ]; do sleep 0.01; done
       cat '${lease}' && echo read it before
-      ${share(net, `${shared}/`, join(shared, "elsewhere"), `${shared}/net/../../foreign`, foreign, `${shared}-of-another`, `${sockets}/slots`, "", "/")}
+      ${shareCommand(net, `${shared}/`, join(shared, "elsewhere"), `${shared}/net/../../foreign`, foreign, `${shared}-of-another`, `${sockets}/slots`, "", "/")}
       cat '${lease}'; rm '${lease}' && echo removed it
       cat '${twice}' '${join(net, "link")}' && echo read a file of root
     `);
@@ -351,7 +355,7 @@ for name, attempt in tries.items():
     test("shares nothing without that user, and starts as no other user where the user can't be changed", () => {
       const plain = join(directory, "plain");
       mkdirSync(plain, { mode: 0o700 });
-      expect(asDaemon(share(plain), [], ["--share", plain])).toContain(`errno ${EINVAL} ${plain}`);
+      expect(asDaemon(shareCommand(plain), [], ["--share", plain])).toContain(`errno ${EINVAL} ${plain}`);
       expect(modeOf(plain)).toBe("700");
       const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
       const found = asDaemon("echo started", powerless, options());
@@ -365,9 +369,8 @@ for name, attempt in tries.items():
       for (const name of ["10-calico.conflist", "calico-kubeconfig"]) writeFileSync(join(netD, name), "of root", { mode: 0o600 });
       symlinkSync("calico-kubeconfig", join(netD, "link.conf"));
       const configuration = ["--configuration", join(netD, "00-plexus.conflist"), "--type", "plexus"];
-      const read = (name: string): string => `'${launcher}' --ask file read '${name}' < /dev/null | cat; echo " ${name}"`;
       const found = asDaemon(
-        ["10-calico.conflist", "calico-kubeconfig", "link.conf", "../secret", "../secret.conf"].map(read).join("\n"),
+        ["10-calico.conflist", "calico-kubeconfig", "link.conf", "../secret", "../secret.conf"].map(readCommand).join("\n"),
         [],
         [...options(), ...configuration],
       );

@@ -46,7 +46,8 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
       daemons.push(started);
       return started;
     }
-    const ownDaemon = (): Promise<TestDaemon> => daemon("--uid", String(uid), "--share-dir", stage.leases);
+    const ownDaemon = (...args: readonly string[]): Promise<TestDaemon> =>
+      daemon("--uid", String(uid), "--share-dir", stage.leases, ...args);
     const stopped = async (): Promise<void> => void (await Promise.all(daemons.splice(0).map(({ stop }) => stop())));
 
     const configOf = (plugins: readonly object[]): object => stage.network(plugins, { trace: undefined });
@@ -76,21 +77,28 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
       expect(stderr()).not.toMatch(/EACCES|EPERM/u);
     });
 
-    test("attaches, checks and detaches with native plugins and with components, whose leases lie in one directory", async () => {
-      const { stderr } = await ownDaemon();
-      const attached = [native(), { ...mixedNetwork(stage), trace: undefined }].map((config, index): Attaching => ({
-        config,
-        containerId: `pod${index}`,
-        pod: stage.pod(),
-      }));
-      for (const each of attached) await served("ADD", each);
-      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.3"]);
-      for (const each of attached) await served("CHECK", each);
-      for (const each of attached) await served("DEL", each);
-      expect(leases(stage.leases)).toEqual([]);
-      expect(readdirSync(join(state(), "journal"))).toEqual([]);
-      expect(stderr()).not.toMatch(/EACCES|EPERM/u);
-    });
+    test.each([
+      ["", () => []],
+      [", with copies of a zygote as sandbox processes", () => ["--sandbox-start", "copy"]],
+      [", with writable paths by Landlock", () => ["--write-to", stage.leases]],
+    ])(
+      "attaches, checks and detaches with native plugins and with components, whose leases lie in one directory%s",
+      async (_, args) => {
+        const { stderr } = await ownDaemon(...args());
+        const attached = [native(), { ...mixedNetwork(stage), trace: undefined }].map((config, index): Attaching => ({
+          config,
+          containerId: `pod${index}`,
+          pod: stage.pod(),
+        }));
+        for (const each of attached) await served("ADD", each);
+        expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.3"]);
+        for (const each of attached) await served("CHECK", each);
+        for (const each of attached) await served("DEL", each);
+        expect(leases(stage.leases)).toEqual([]);
+        expect(readdirSync(join(state(), "journal"))).toEqual([]);
+        expect(stderr()).not.toMatch(/EACCES|EPERM/u);
+      },
+    );
 
     test("goes on with what a daemon of root and one-shot engines attached, and they with what it attached", async () => {
       const [first, second, third] = [1, 2, 3].map((n): Attaching => ({
