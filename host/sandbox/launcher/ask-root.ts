@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { readSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { isReadableWithin } from "../../system/libc/libc.ts";
 import type { RootHelp } from "../../store/files/shared-with-root.ts";
 import type { LaunchServer } from "./jail.ts";
 import { askFileArguments } from "./launch-server.ts";
@@ -12,6 +13,8 @@ const intBytes = 4;
 /** launcher.h: REQUEST_MAX. */
 const maxRequestBytes = 4096;
 
+/** Maximum wait for an answer: the launch server's child may be killed before it answers. */
+const maxWaitMs = 60_000;
 /** launcher: CONTENT_MAX of configuration.c. */
 const maxContentBytes = 1024 * 1024;
 
@@ -25,13 +28,16 @@ export function rootHelp(
   configurations: string | undefined,
 ): RootHelp {
   const answer = Buffer.alloc(intBytes);
+  // After a missing answer the next one could be that of an earlier request.
+  let answers = true;
   return {
     share(directory) {
       const request = Buffer.from(`share\0${directory}\0`);
-      if (request.length > maxRequestBytes) return false;
+      if (!answers || request.length > maxRequestBytes) return false;
       try {
         writeSync(descriptor, request);
-        return readSync(descriptor, answer) === intBytes && answer.readInt32LE() === 0;
+        answers = isReadableWithin(descriptor, maxWaitMs);
+        return answers && readSync(descriptor, answer) === intBytes && answer.readInt32LE() === 0;
       } catch {
         // The launch server has ended, and the daemon ends after it.
         return false;

@@ -67,6 +67,8 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
             close(connection);
             start(jail, text, size, fds);
         }
+        int error = EAGAIN;
+        if (child < 0 && !has_descriptors) send(connection, &error, sizeof error, MSG_NOSIGNAL | MSG_DONTWAIT);
         /* If this fails, the descriptors are closed without a report, and the daemon asks for a process of the other kind. */
         if (is_warm && has_descriptors && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
         for (int i = 0; i < ASKED_FDS && has_descriptors; i++) close(fds[i]);

@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { peerUid } from "../../system/libc/libc.ts";
 import { socketDescriptor } from "../../system/node-internals.ts";
 
-/** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600; for a user that is not root also for its group. Fault DAEMON_SOCKET. */
+/** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600; with a group of the user's own 0660. Fault DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {
     makeDirectory(dirname(path), 0o711);
@@ -26,11 +26,17 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
     // A connection that cannot be accepted, for example without a free descriptor, must not end the daemon.
     server.on("error", () => undefined);
     // Root without CAP_DAC_OVERRIDE, such as a container's, reaches another user's socket by the group. The peer's uid decides about its requests.
-    chmodSync(path, process.getuid?.() === 0 ? 0o600 : 0o660);
+    chmodSync(path, hasOwnGroup() ? 0o660 : 0o600);
     return ok(undefined);
   } catch (error) {
     return failed(fault("DAEMON_SOCKET", `${path}: ${error instanceof Error ? error.message : String(error)}`));
   }
+}
+
+/** Whether this process' user is not root, and has a group of the same number: no other user is in it. */
+function hasOwnGroup(): boolean {
+  const uid = process.getuid?.() ?? 0;
+  return uid !== 0 && uid === process.getgid?.();
 }
 
 /**

@@ -9,6 +9,7 @@ const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
+const POLLIN = 0x1;
 const POLLOUT = 0x4;
 const POLLERR = 0x8;
 const POLLHUP = 0x10;
@@ -86,11 +87,11 @@ const polledDescriptor = new Int32Array(polled.buffer, polled.byteOffset, 1);
 const polledEvents = new Int16Array(polled.buffer, polled.byteOffset + 4, 2);
 
 /** The pending events out of `events`, and those that poll() always reports; 0: none. */
-function eventsOf(fd: number, events: number): number {
+function eventsOf(fd: number, events: number, timeoutMs = 0): number {
   polledDescriptor[0] = fd;
   polledEvents[0] = events;
   polledEvents[1] = 0;
-  return libc().poll(polled, 1n, 0) > 0 ? (polledEvents[1] ?? 0) : 0;
+  return libc().poll(polled, 1n, timeoutMs) > 0 ? (polledEvents[1] ?? 0) : 0;
 }
 
 /** Whether the other end of a stream socket is closed, even if unread bytes are left. */
@@ -117,6 +118,11 @@ export function peerUid(fd: number): number | undefined {
 export function renameIfFree(from: string, to: string): number {
   const call = renameat2[process.arch];
   return call === undefined ? ENOSYS : libc().rename(call, Buffer.from(`${from}\0`), Buffer.from(`${to}\0`), RENAME_NOREPLACE);
+}
+
+/** Waits until a descriptor can be read or its other end is closed, without the event loop. False: neither within the time. */
+export function isReadableWithin(fd: number, timeoutMs: number): boolean {
+  return eventsOf(fd, POLLIN, timeoutMs) !== 0;
 }
 
 /** Whether a write would not block; for a pipe, a write of at most 4096 bytes. True also where the reader has closed its end. */
