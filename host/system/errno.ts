@@ -21,6 +21,7 @@ export const EISDIR = 21;
 export const EINVAL = 22;
 export const EFBIG = 27;
 export const ENAMETOOLONG = 36;
+export const ENOSYS = 38;
 export const ENOTEMPTY = 39;
 export const ELOOP = 40;
 /** A file that execve(2) needs is damaged. */

@@ -43,7 +43,7 @@ export type Confirm = (address: IpAddress) => boolean;
 /** Reserves exactly this address. False: the address has an owner already, perhaps this one, or is not confirmed. */
 export function* reserve(pool: Pool, address: IpAddress, owner: Owner, confirm?: Confirm): LeaseOperation<Result<boolean>> {
   const taken = yield* reserveFirst(pool, owner, (lease) =>
-    ok(linkOf(pool, lease, address, confirm) === "linked" ? address : undefined),
+    ok(placeOf(pool, lease, address, confirm) === "placed" ? address : undefined),
   );
   return taken.ok ? ok(taken.value !== undefined) : taken;
 }
@@ -78,8 +78,8 @@ export function* reserveNext(
     for (const address of roundRobin(spans, lastReserved(position))) {
       const name = formatAddress(address);
       if (skipped.has(name) || taken?.has(name) === true) continue;
-      const link = linkOf(pool, lease, address, confirm);
-      if (link !== "taken") return ok(link === "linked" ? address : undefined);
+      const place = placeOf(pool, lease, address, confirm);
+      if (place !== "taken") return ok(place === "placed" ? address : undefined);
       tries++;
       if (tries === TRIES_BEFORE_LISTING) taken = new Set(readdirSync(pool.directory.path));
     }
@@ -162,7 +162,7 @@ export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
   return tried.ok ? ok(undefined) : tried;
 }
 
-/** Stages a lease, lets `take` link it to an address, and writes the position. A failure removes the lease again. */
+/** Stages a lease, lets `take` reserve an address, and writes the position. A failure removes the lease again. */
 function* reserveFirst(
   pool: Pool,
   owner: Owner,
@@ -206,16 +206,16 @@ function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: 
   }
 }
 
-/** Links the lease to an address. `refused`: the address was free, but is not confirmed. */
-function linkOf(
+/** Gives the lease an address. `refused`: the address was free, but is not confirmed. */
+function placeOf(
   pool: Pool,
   lease: StagedLease,
   address: IpAddress,
   confirm: Confirm | undefined,
-): "linked" | "taken" | "refused" {
+): "placed" | "taken" | "refused" {
   const name = formatAddress(address);
-  if (!lease.link(name)) return "taken";
-  if (confirm === undefined || confirm(address)) return "linked";
+  if (!lease.reserve(name)) return "taken";
+  if (confirm === undefined || confirm(address)) return "placed";
   removeIfPresent(`${pool.directory.path}/${name}`);
   return "refused";
 }

@@ -5,7 +5,6 @@ import {
   constants,
   fstatSync,
   ftruncateSync,
-  linkSync,
   lstatSync,
   openSync,
   readSync,
@@ -13,10 +12,13 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { EEXIST, EINVAL, ENOSYS } from "../../system/errno.ts";
+import { renameIfFree } from "../../system/libc/libc.ts";
+import { openMade, orAskRoot } from "../../store/files/shared-with-root.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import type { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { LeaseDirectory } from "./directory.ts";
-import { hasCode } from "./store-fault.ts";
+import { hasCode, systemCallError } from "./store-fault.ts";
 
 /** The owner of a lease: an attachment. */
 export interface Owner {
@@ -83,7 +85,7 @@ export class LeaseReader {
   read(path: string): string | undefined {
     let descriptor: number;
     try {
-      descriptor = openSync(path, READ_ONLY_PLAIN);
+      descriptor = orAskRoot(path, () => openSync(path, READ_ONLY_PLAIN));
     } catch (error) {
       if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP") || hasCode(error, "ENXIO")) return undefined;
       throw error;
@@ -101,37 +103,58 @@ export class LeaseReader {
 }
 
 /**
- * A lease that is written completely under a staged name, before `link` gives it an address atomically. A process that is killed at
- * any point leaves no lease or a complete one, and at most a staged file, which the owner's next call replaces.
+ * A lease that is written completely under a staged name, before `reserve` renames it atomically. A process that is killed at any point leaves no lease or a
+ * complete one, and at most a staged file, which the owner's next call replaces. There is never a second name (a hard link): a daemon can make none.
  */
 export class StagedLease {
   readonly #directory: LeaseDirectory;
+  readonly #content: string;
   readonly #file: string;
+  #isStaged = true;
 
   constructor(directory: LeaseDirectory, owner: Owner, recycledFiles?: RecycledFiles) {
     this.#directory = directory;
+    this.#content = contentOf(owner);
     this.#file = stagedName(directory, owner);
-    writeNew(this.#file, contentOf(owner), recycledFiles);
+    writeNew(this.#file, this.#content, recycledFiles);
   }
 
-  /** Reserves the address `name`. False: another lease has it. */
-  link(name: string): boolean {
-    try {
-      linkSync(this.#file, `${this.#directory.path}/${name}`);
-      return true;
-    } catch (error) {
-      if (hasCode(error, "EEXIST")) return false;
-      throw error;
-    }
+  /** Reserves the address `name`, once. False: another lease has it. Throws the system's error. */
+  reserve(name: string): boolean {
+    const path = `${this.#directory.path}/${name}`;
+    const errno = renameIfFree(this.#file, path);
+    if (errno === EINVAL || errno === ENOSYS) return createExclusively(path, this.#content);
+    if (errno === EEXIST) return false;
+    if (errno !== 0) throw systemCallError("rename", path, errno);
+    this.#isStaged = false;
+    return true;
   }
 
-  /** Removes the staged file, if it still exists. A linked lease stays. */
+  /** Removes the staged file, if it still exists. A reserved lease stays. */
   discard(): void {
+    if (!this.#isStaged) return;
     try {
       unlinkSync(this.#file);
     } catch (error) {
       if (!hasCode(error, "ENOENT")) throw error;
     }
+  }
+}
+
+/** As native host-local makes a lease, where the file system has no rename that spares an existing file. A kill may leave a lease without an owner. */
+function createExclusively(path: string, content: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openMade(path, CREATE_NEW, FILE_MODE);
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+  try {
+    writeSync(descriptor, content);
+    return true;
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -148,7 +171,7 @@ export class Position {
   /** The file's text; undefined if it is not readable. The round robin then starts again, as in native host-local. */
   read(): string | undefined {
     try {
-      this.#descriptor = openSync(this.#path, READ_WRITE_PLAIN);
+      this.#descriptor = orAskRoot(this.#path, () => openSync(this.#path, READ_WRITE_PLAIN));
       this.#length = readSync(this.#descriptor, buffer, 0, buffer.length, 0);
       return this.#length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, this.#length);
     } catch {
@@ -175,11 +198,11 @@ export class Position {
 function overwrite(path: string, content: string): void {
   let descriptor: number;
   try {
-    descriptor = openSync(path, WRITE_PLAIN, FILE_MODE);
+    descriptor = openMade(path, WRITE_PLAIN, FILE_MODE);
   } catch (error) {
     if (!hasCode(error, "ELOOP") && !hasCode(error, "ENXIO")) throw error;
     unlinkSync(path);
-    descriptor = openSync(path, WRITE_PLAIN, FILE_MODE);
+    descriptor = openMade(path, WRITE_PLAIN, FILE_MODE);
   }
   try {
     const length = writeSync(descriptor, content, 0);
@@ -213,7 +236,7 @@ export function removeIfPresent(path: string, recycledFiles?: RecycledFiles): bo
     // `lstat` comes first, because a thrown ENOENT costs more.
     const kept = recycledFiles?.keep(path) ?? (lstatSync(path, { throwIfNoEntry: false }) === undefined ? "missing" : "not-kept");
     if (kept !== "not-kept") return kept === "kept";
-    unlinkSync(path);
+    orAskRoot(path, () => unlinkSync(path));
     return true;
   } catch (error) {
     if (hasCode(error, "ENOENT")) return false;
@@ -227,7 +250,7 @@ function stagedName(directory: LeaseDirectory, owner: Owner): string {
 }
 
 function writeNew(path: string, content: string, recycledFiles: RecycledFiles | undefined): void {
-  // The staged file of a killed call may be linked as a lease already, so it is replaced or unlinked, never overwritten.
+  // The staged file of an earlier release's killed call may be linked as a lease already, so it is replaced or unlinked, never overwritten.
   const recycledFile = recycledFiles?.take(path);
   const descriptor = recycledFile?.file ?? createFile(path);
   try {
@@ -244,10 +267,10 @@ function writeNew(path: string, content: string, recycledFiles: RecycledFiles | 
 
 function createFile(path: string): number {
   try {
-    return openSync(path, CREATE_NEW, FILE_MODE);
+    return openMade(path, CREATE_NEW, FILE_MODE);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
     unlinkSync(path);
-    return openSync(path, CREATE_NEW, FILE_MODE);
+    return openMade(path, CREATE_NEW, FILE_MODE);
   }
 }

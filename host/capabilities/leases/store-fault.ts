@@ -32,6 +32,12 @@ export interface SystemError extends Error {
   readonly path?: string;
 }
 
+/** The error of a system call that Node lacks, in the form of node:fs. `errno` is positive. */
+export function systemCallError(syscall: string, path: string, errno: number): SystemError {
+  const [code = "UNKNOWN"] = systemError(errno).split(",");
+  return Object.assign(new Error(`${code}: ${syscall} ${path}`), { code, errno: -errno, syscall, path });
+}
+
 /** Whether this is an error of a system call. */
 function isSystemError(error: unknown): error is SystemError {
   return (

@@ -1,11 +1,12 @@
 // Addresses that another host was found to have (announce.probe): the capability `leases` gives them to nobody for an hour. One file for each address,
 // `<state directory>/conflicts/<network>/<address>`, so that a daemon and one-shot engines need no lock. A lost file costs a further probe.
 
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkNetworkName } from "../../../src/cni/names.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import { makeDirectory } from "../../store/files/make-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { writeShared } from "../../store/files/shared-file.ts";
 
@@ -35,7 +36,7 @@ export function takenAddressesIn(stateDirectory: string, date: () => Date): Take
       if (directory === undefined || readAddress(address) === undefined) return ok(undefined);
       if (freshIn(directory, date().getTime()).length >= maxAddresses) return ok(undefined);
       try {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        makeDirectory(directory);
       } catch (error) {
         return failed(storeFault("making", directory, error));
       }

@@ -10,6 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { LaunchServer } from "../../sandbox/launcher/jail.ts";
 import { askFileArguments } from "../../sandbox/launcher/launch-server.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
+import { readByRoot } from "../../store/files/shared-with-root.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { EKEYREJECTED, ENOENT, ESTALE } from "../../system/errno.ts";
 import type { OwnFiles } from "./own-file.ts";
@@ -62,8 +63,7 @@ function readPresent(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
+    return errnoOf(error) === "ENOENT" ? undefined : readByRoot(path, error);
   }
 }
 

@@ -178,7 +178,9 @@ function checkState({ stateDir }: NodeChecksInit): NodeCheck {
 
 function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly NodeCheck[] {
   const socket = statsOf(statusSocket);
-  const isOpen = socket !== undefined && (socket.mode & groupOrOthers) !== 0;
+  // A daemon with a user of its own (--uid) lets its own group connect, which has the user's number.
+  const foreign = socket !== undefined && socket.uid !== 0 && socket.gid === socket.uid ? groupOrOthers & 0o007 : groupOrOthers;
+  const isOpen = socket !== undefined && (socket.mode & foreign) !== 0;
   const rights = `mode ${((socket?.mode ?? 0) & 0o777).toString(8)}`;
   const start = "systemctl start plexusd; if that fails, read journalctl -u plexusd.";
   const unknown = "unknown, because no daemon answers";

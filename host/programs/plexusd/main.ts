@@ -12,6 +12,8 @@ import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launc
 import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
+import { rootHelp } from "../../sandbox/launcher/ask-root.ts";
+import { askRootWith } from "../../store/files/shared-with-root.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
 import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
@@ -43,9 +45,14 @@ function dropRights(options: DaemonOptions, launcher: string, program: ProgramOf
   const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
   const zygote = uids !== undefined && options.sandboxStart === "copy" ? zygoteCommand(launcher, uids, program) : undefined;
   // The variable alone proves nothing.
-  if (existsSync(launcher) && (!isConfined(process.env) || hasRights()))
+  if (existsSync(launcher) && (!isConfined(process.env) || hasRights() || !hasUser(options)))
     process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon, zygote)], process.env);
   if (giveUpRights()) process.execve?.(nodePath(), daemon, process.env);
+}
+
+/** Whether this process has the user of `--uid`. */
+function hasUser({ uid }: DaemonOptions): boolean {
+  return uid === undefined || process.getuid?.() === uid;
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
@@ -98,7 +105,15 @@ async function main(options: DaemonOptions): Promise<void> {
   const jail = installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true });
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   dropRights(options, jail.launcher, guestProgram({ node: nodePath(), entry, readable: dirname(entry) }));
-  const { server: launchServer, launches, landlock } = takeConfinement(process.env);
+  const { server: launchServer, launches, landlock, makesNoLinks } = takeConfinement(process.env);
+  if (!hasUser(options)) {
+    process.stderr.write(
+      `plexusd: --uid ${options.uid}: this process has uid ${process.getuid?.()}, and ${jail.launcher} can't change it\n`,
+    );
+    process.exit(2);
+  }
+  const ownUid = options.uid !== undefined && launchServer !== undefined;
+  if (ownUid) askRootWith(rootHelp(jail.launcher, launchServer, options.cniConfiguration?.directory));
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();
@@ -127,7 +142,7 @@ async function main(options: DaemonOptions): Promise<void> {
     process.exit(1);
   }
   stopWhenAsked(daemon, options, log, server);
-  log.write("info", {}, landlockText(landlock));
+  for (const text of boundsTexts(landlock, makesNoLinks)) log.write("info", {}, text);
   if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }
@@ -195,10 +210,17 @@ function stopWhenAsked(daemon: Daemon, { graceMs }: DaemonOptions, log: Log, ser
   });
 }
 
-function landlockText(landlock: number): string {
+/** The bounds of the kernel, as lines of the log. */
+function boundsTexts(landlock: number, makesNoLinks: boolean): readonly string[] {
+  const made = makesNoLinks
+    ? "a filter of system calls: the daemon makes no link, device or pipe"
+    : "the kernel refuses the daemon's filter of system calls: the daemon can make hard links";
   if (landlock === 0)
-    return "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files";
-  return `Landlock: the daemon makes no symbolic link, device or pipe${landlock >= 6 ? ", and signals no other process" : ""}`;
+    return [made, "the kernel has no Landlock of Linux 5.19: only the container, the unit and the user bound the daemon's files"];
+  return [
+    made,
+    `Landlock: the daemon makes no symbolic link, device or pipe${landlock >= 6 ? ", and signals no other process" : ""}`,
+  ];
 }
 
 async function begin(): Promise<void> {

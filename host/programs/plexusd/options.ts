@@ -8,7 +8,8 @@ import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { type DaemonCount, daemonCounts } from "../../../src/configuration/daemon-counts.ts";
 import { uidOptionText } from "../../../src/configuration/uid-option.ts";
-import { defaultUids, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
+import { defaultUids, maxUid, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import type { DaemonIsolation } from "../../../src/configuration/wasm-configuration.ts";
 import { levelOf } from "../../telemetry/log-level.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
@@ -36,6 +37,10 @@ export interface DaemonOptions {
   readonly stateDir: string;
   /** Directories that the daemon may change besides those of its other options; empty: all. */
   readonly writeTo: readonly string[];
+  /** The daemon's user and group; undefined: it keeps those with which it was started. */
+  readonly uid: number | undefined;
+  /** Directories that a daemon with a user of its own shares with root's programs, besides the usual ones. */
+  readonly sharedDirectories: readonly string[];
   readonly nodeName: string | undefined;
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
@@ -101,6 +106,12 @@ export const usageOf = (
   --write-to PATH       by Landlock, the daemon changes only what is below this
                         directory, and its state and sockets; may be repeated
                         (it changes all that its user may)
+  --uid UID             user and group of the daemon, which then has no right of
+                        root; needs CAP_SETUID and CAP_SETGID (it keeps the user
+                        that started it)
+  --share-dir PATH      with --uid: a directory of leases or other state that
+                        native plugins write, too; may be repeated
+                        (${defaultLeaseDirectory} is shared always)
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
@@ -183,6 +194,7 @@ export function readOptions(
       residents: residents.flatMap(({ read }) => read(values) ?? []),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       writeTo: (values["write-to"] ?? []).map((path) => pathOf("write-to", path, 4095)),
+      ...userOf(values.uid, uidsOf(values["sandbox-uids"]), values["share-dir"] ?? []),
       calls: count("calls"),
       queue: count("queue"),
       sandboxes: count("sandboxes"),
@@ -211,6 +223,8 @@ const ownOptions = {
   "log-level": { type: "string", default: "info" },
   "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
   "write-to": { type: "string", multiple: true },
+  uid: { type: "string" },
+  "share-dir": { type: "string", multiple: true },
   "node-name": { type: "string" },
   kubeconfig: { type: "string" },
   "cni-config-dir": { type: "string" },
@@ -240,6 +254,18 @@ type OwnValues = ReturnType<typeof parseArgs<{ options: typeof ownOptions }>>["v
 /** The options with those of the features, whose values the features read themselves. */
 function allOptions(residents: readonly ResidentFeature[]): typeof ownOptions {
   return Object.assign({}, ...residents.map(({ options }) => options), ownOptions);
+}
+
+function userOf(
+  text: string | undefined,
+  reserved: SandboxUids,
+  sharedDirectories: readonly string[],
+): Pick<DaemonOptions, "uid" | "sharedDirectories"> {
+  if (text === undefined && sharedDirectories.length > 0) throw new Error("--share-dir needs --uid");
+  const uid = text === undefined ? undefined : countOf("uid", text, 1, maxUid);
+  if (uid !== undefined && reserved !== "same" && uid >= reserved.first && uid < reserved.first + reserved.count)
+    throw new Error(`--uid ${uid}: lies among the uids of sandbox processes (--sandbox-uids ${uidOptionText(reserved)})`);
+  return { uid, sharedDirectories: sharedDirectories.map((path) => pathOf("share-dir", path, 4095)) };
 }
 
 function foreignStepsOf(text: string): ForeignStepsPolicy {

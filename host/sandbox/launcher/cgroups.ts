@@ -1,7 +1,7 @@
 // A cgroup (version 2) for each sandbox process, where the engine's own cgroup is delegated to it: memory and processes are then bounded as the
 // kernel counts them, and all of a process' memory counts, also that of sockets and of the page cache.
 
-import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pid } from "node:process";
 
@@ -80,6 +80,8 @@ export class SandboxCgroups {
     };
     try {
       mkdirSync(directory);
+      // The launch server is root without root's rights, in the daemon's group.
+      if (process.getuid?.() !== 0) chmodSync(join(directory, "cgroup.procs"), 0o664);
       for (const name of this.#controllers)
         for (const [file, value] of bounds[name] ?? []) writeFileSync(join(directory, file), value);
       return { directory, remove };

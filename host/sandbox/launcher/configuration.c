@@ -3,6 +3,7 @@
 
      write   stdin has the bytes of the file to replace, after their number (4 bytes, little endian; ABSENT: there is no file), then the new bytes
      remove  another name, too, if plexusd wrote that file or it is a temporary one
+     read    a configuration of any program that root alone may read: its bytes go to stdout
 
    Answers an errno: ESTALE if the file has other bytes, EKEYREJECTED for other steps. */
 #include "launcher.h"
@@ -58,11 +59,11 @@ static int write_content(int fd, const char *content, size_t size) {
         content += wrote;
         size -= (size_t)wrote;
     }
-    return syscall(SYS_fsync, fd) == 0 ? 0 : errno;
+    return 0;
 }
 
 /* Replaces the file as a whole, or not at all. */
-static int replace(int directory, const char *name, const char *content, size_t size, bool is_there) {
+static int replace(const struct configuration *configuration, int directory, const char *name, const char *content, size_t size, bool is_there) {
     char temporary[512];
     uint64_t random = 0;
     syscall(SYS_getrandom, &random, sizeof random, 0);
@@ -70,6 +71,10 @@ static int replace(int directory, const char *name, const char *content, size_t 
     int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return errno;
     int error = write_content(fd, content, size);
+    /* The daemon reads its own file at each look. */
+    bool is_readable = configuration->reader == 0 || (syscall(SYS_fchown, (long)fd, -1L, (long)configuration->reader) == 0 && syscall(SYS_fchmod, (long)fd, 0640L) == 0);
+    if (error == 0 && !is_readable) error = errno;
+    if (error == 0 && syscall(SYS_fsync, (long)fd) != 0) error = errno;
     close(fd);
     /* Without a file, one that another program has just made stays. */
     if (error == 0) error = (is_there ? syscall(SYS_renameat, directory, temporary, directory, name) : syscall(SYS_linkat, directory, temporary, directory, name, 0)) == 0 ? 0 : errno;
@@ -92,12 +97,19 @@ static int write_file(const struct configuration *configuration, int directory, 
     if (!is_same) return ESTALE;
     const char *content = input + skipped;
     if (!may_have_steps(configuration, content, (size_t)got - skipped, is_there ? (size_t)size : 0)) return EKEYREJECTED;
-    return replace(directory, name, content, (size_t)got - skipped, is_there);
+    return replace(configuration, directory, name, content, (size_t)got - skipped, is_there);
 }
 
 static bool ends_with(const char *name, const char *end) {
     size_t size = strlen(name), more = strlen(end);
     return size > more && strcmp(name + size - more, end) == 0;
+}
+
+/* The names that a runtime reads. Credentials of other programs lie in the directory, too. */
+static int send_file(int directory, const char *name) {
+    bool is_configuration = ends_with(name, ".conf") || ends_with(name, ".conflist") || ends_with(name, ".json");
+    long size = is_configuration ? read_file(directory, name) : -1;
+    return size >= 0 ? write_content(1, present, (size_t)size) : is_configuration ? errno : EPERM;
 }
 
 /* Whether plexusd wrote the file that was read. */
@@ -118,6 +130,7 @@ int change_configuration(const struct configuration *configuration, const char *
     if (configuration->name == NULL || *name == 0 || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return EPERM;
     int directory = open(configuration->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0) return errno;
+    if (strcmp(verb, "read") == 0) return send_file(directory, name);
     int error = strcmp(verb, "write") == 0 ? write_file(configuration, directory, name) : strcmp(verb, "remove") == 0 ? remove_file(directory, name) : EINVAL;
     if (error == 0 && syscall(SYS_fsync, directory) != 0) error = errno;
     close(directory);

@@ -6,8 +6,16 @@ import { jailArguments, type LaunchServer, type ProgramOfJail } from "./jail.ts"
 
 /** launcher.h: SERVER_FD. */
 const serverDescriptor = 3;
-/** The variables in which serve.c tells the daemon the launch server's pid, its number of uids, and the ABI of Landlock; 0: there is none. */
-const variables = { server: "PLEXUS_LAUNCH_SERVER", uids: "PLEXUS_LAUNCH_UIDS", landlock: "PLEXUS_LANDLOCK" } as const;
+/**
+ * The variables in which serve.c tells the daemon the launch server's pid, its number of uids, the ABI of Landlock (0: there is none), and whether the
+ * daemon's filter of system calls forbids links (1: it does).
+ */
+const variables = {
+  server: "PLEXUS_LAUNCH_SERVER",
+  uids: "PLEXUS_LAUNCH_UIDS",
+  landlock: "PLEXUS_LANDLOCK",
+  noLinks: "PLEXUS_NO_LINKS",
+} as const;
 
 /** The rights and the launch server that the launcher has left to the daemon that it executed. */
 export interface ConfinedDaemon {
@@ -17,6 +25,8 @@ export interface ConfinedDaemon {
   readonly launches: boolean;
   /** The ABI of Landlock that confines this process; 0: none. */
   readonly landlock: number;
+  /** Whether this process can make no link, device or pipe: a filter of system calls, on any kernel with seccomp. */
+  readonly makesNoLinks: boolean;
 }
 
 /** Whether the launcher has executed this process. */
@@ -26,9 +36,14 @@ export function isConfined(environment: NodeJS.ProcessEnv): boolean {
 
 /** Takes the launcher's variables out of the environment. */
 export function takeConfinement(environment: NodeJS.ProcessEnv): ConfinedDaemon {
-  const [pid = 0, uids = 0, landlock = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
+  const [pid = 0, uids = 0, landlock = 0, noLinks = 0] = Object.values(variables).map((name) => Number(environment[name] ?? 0));
   for (const name of Object.values(variables)) delete environment[name];
-  return { server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined, launches: uids > 0, landlock };
+  return {
+    server: pid > 0 ? { descriptor: serverDescriptor, pid } : undefined,
+    launches: uids > 0,
+    landlock,
+    makesNoLinks: noLinks > 0,
+  };
 }
 
 /**
@@ -61,16 +76,37 @@ export interface DaemonBounds {
   readonly configuration: { readonly path: string; readonly type: string } | undefined;
   /** Files and directories that the daemon may change, by Landlock; empty: all. */
   readonly writable: readonly string[];
+  /** Undefined: the daemon keeps the user that it was started with. */
+  readonly user?: DaemonUser | undefined;
+}
+
+/** A user of the daemon's own, and what that user shares with root (share.c). */
+export interface DaemonUser {
+  /** Also the number of its group. */
+  readonly uid: number;
+  /** Directories that are shared with all that is in them. */
+  readonly shared: readonly string[];
+  /** Directories that are shared without the directories in them. */
+  readonly sharedAlone: readonly string[];
 }
 
 /** The launcher's options for a daemon. */
-export function boundsArguments({ configuration, writable }: DaemonBounds): readonly string[] {
+export function boundsArguments({ configuration, writable, user }: DaemonBounds): readonly string[] {
   const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
-  return [...file, ...writable.flatMap((path) => ["--write", path])];
+  return [...file, ...writable.flatMap((path) => ["--write", path]), ...(user === undefined ? [] : userArguments(user))];
+}
+
+function userArguments({ uid, shared, sharedAlone }: DaemonUser): readonly string[] {
+  return [
+    "--daemon-uid",
+    String(uid),
+    ...shared.flatMap((path) => ["--share", path]),
+    ...sharedAlone.flatMap((path) => ["--share-directory", path]),
+  ];
 }
 
 /** The launcher's arguments with which it asks the launch server for a change of the configuration, and ends with the errno. */
-export function askFileArguments(verb: "write" | "remove", name: string): readonly string[] {
+export function askFileArguments(verb: "write" | "remove" | "read", name: string): readonly string[] {
   return ["--ask", "file", verb, name];
 }
 

@@ -61,19 +61,26 @@ struct readable {
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
 };
 
-enum { DAEMON_PATHS_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255, ZYGOTE_MAX = 256 };
+enum { DAEMON_PATHS_MAX = 64, SHARED_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255, ZYGOTE_MAX = 256 };
 
 /* The daemon's file of the runtime's network configuration. */
 struct configuration {
     char *directory; /* absolute */
     char *name;      /* the file's name; NULL: the daemon writes none */
     const char *type; /* under which the runtime calls Plexus */
+    unsigned reader;  /* the group that may read the file; 0: none */
 };
 
 /* The types of a configuration's steps. */
 struct steps {
     char types[STEPS_MAX][TYPE_MAX + 1];
     size_t count;
+};
+
+/* A directory that the daemon shares with root (share.c). */
+struct shared {
+    const char *path; /* absolute */
+    bool with_all_below;
 };
 
 /* The jail that the arguments request. */
@@ -93,6 +100,9 @@ struct jail {
     struct configuration configuration;              /* only with --serve, like the next */
     const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
     size_t daemon_path_count;
+    unsigned daemon_uid; /* also its group; 0: the daemon keeps the launcher's user */
+    struct shared shared[SHARED_MAX];
+    size_t shared_count;
     char *zygote[ZYGOTE_MAX + 1]; /* the zygote's program and its arguments */
     size_t zygote_size;
     const char *supervisor_path; /* only in a zygote, like the next: the launcher */
@@ -118,7 +128,7 @@ int launch(struct jail *jail, int asker);                   /* answers INSIDE, o
 _Noreturn void execute(char **command);
 
 /* requests.c */
-long receive_request(int connection, char *text, int fds[ASKED_FDS]); /* answers its size, 0 for one that is not understood, and -1 when the other side has ended */
+long receive_request(int connection, char *text, int fds[ASKED_FDS]); /* answers its size (`fds` are -1 for a request without descriptors), 0 for one that is not understood, and -1 when the other side has ended */
 bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags);
 bool complete_jail(struct jail *jail, char *text, long size); /* the jail by a request, its numbers as the last arguments of the command */
 
@@ -134,6 +144,10 @@ _Noreturn void ask(char **argv);
 
 /* configuration.c: answers 0 or an errno. */
 int change_configuration(const struct configuration *configuration, const char *verb, const char *name);
+
+/* share.c: both answer 0 or an errno. */
+int share_all(const struct jail *jail);
+int share_one(const struct jail *jail, char *path);
 
 /* steps.c: answers false for a text that is no list or could be read otherwise. */
 bool read_steps(const char *from, size_t size, struct steps *steps);
@@ -154,6 +168,7 @@ bool join_cgroup(const char *directory, int pid);
 
 /* rights.c */
 bool become(const struct state *state);
+bool become_daemon(unsigned id); /* the user and the group; 0: keeps both. Drops the bounding set, and no other capability */
 bool keep_capabilities(uint64_t kept); /* a bit for each; those that the process lacks stay lacking */
 bool drop_capabilities(void);
 bool bequeath_capabilities(void); /* the program that is executed next has the capabilities of this process */
@@ -166,6 +181,9 @@ bool make_root(const struct jail *jail);
 /* landlock.c */
 bool restrict_files(const struct jail *jail);
 long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, or 0 if the kernel refuses */
+
+/* daemon-calls.c: this process and its children make no link, device or pipe. False: the kernel refuses the filter. */
+bool forbid_links(void);
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */
 bool restrict_execution(struct jail *jail);

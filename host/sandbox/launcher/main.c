@@ -20,6 +20,9 @@
      --supervisor PATH       the launcher itself: only a zygote's (host/sandbox/zygote/addon.c)
      --configuration PATH    the daemon's file of the runtime's network configuration
      --type TYPE             the type of Plexus' own step in that file
+     --daemon-uid UID        the daemon's user and group; without one the daemon keeps the launcher's
+     --share DIRECTORY       a directory that root and that user write, with all below (share.c)
+     --share-directory DIRECTORY   the same, without the directories below
      --write PATH            a file or directory that the daemon may change; without one it may change all
 
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,

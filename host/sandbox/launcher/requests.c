@@ -22,9 +22,10 @@ long receive_request(int connection, char *text, int fds[ASKED_FDS]) {
     size_t count = message.msg_controllen >= CMSG_LEN(0) && control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS
                        ? (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int)
                        : 0;
+    for (int i = 0; i < ASKED_FDS; i++) fds[i] = -1;
     if (count > ASKED_FDS) _exit(FAILED); /* the kernel never gives more than there is place for */
     memcpy(fds, CMSG_DATA(&control.header), count * sizeof(int));
-    if (count == ASKED_FDS && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && text[size - 1] == 0) return size;
+    if ((count == ASKED_FDS || count == 0) && (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && text[size - 1] == 0) return size;
     for (size_t i = 0; i < count; i++) close(fds[i]);
     return 0;
 }

@@ -4,13 +4,22 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 
+enum { LAST_CAPABILITY = 63 };
+
 /* Leaves the engine's user and groups. */
 bool become(const struct state *state) {
     unsigned id = state->inner_id;
     return syscall(SYS_setgroups, 0, NULL) == 0 && syscall(SYS_setresgid, id, id, id) == 0 && syscall(SYS_setresuid, id, id, id) == 0;
 }
 
-enum { LAST_CAPABILITY = 63 };
+
+bool become_daemon(unsigned id) {
+    struct state daemon = {.inner_id = id};
+    if (id == 0) return true;
+    /* Before the change of the user, which takes away the capability that this needs. */
+    for (unsigned long capability = 0; capability <= LAST_CAPABILITY; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    return become(&daemon);
+}
 
 /* The bits that keep uid 0 from being given capabilities by execve(2), set for good. */
 static const unsigned long securebits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |

@@ -4,8 +4,9 @@
      BYTES\0 CGROUP\0 [NUMBER\0]…    with three descriptors: stdin, stdout, and a connection that gets the status of waitpid()
      warm\0 BYTES\0 CGROUP\0 [NUMBER\0]…   the same, as a copy of a zygote (zygote.c)
      file\0 VERB\0 NAME\0             a change of the daemon's configuration file (configuration.c); the status has the errno
+     share\0 DIRECTORY\0             without descriptors: the daemon's group gets the files that root has made there (share.c)
 
-   The daemon's arguments are the program's last ones, after a second `--`. Without `--uids` and `--configuration` there is no server. */
+   The daemon's arguments are the program's last ones, after a second `--`. Without `--uids`, `--configuration` and `--daemon-uid` there is no server. */
 #include "launcher.h"
 
 #include <linux/capability.h>
@@ -16,6 +17,14 @@ static _Noreturn void change(const struct configuration *configuration, char *te
     char *end = text + size, *verb = text + strlen(text) + 1, *name = verb < end ? verb + strlen(verb) + 1 : end;
     int error = keep_capabilities(0) && name < end ? change_configuration(configuration, verb, name) : EINVAL, status = error << 8;
     send(asker, &status, sizeof status, MSG_NOSIGNAL);
+    _exit(0);
+}
+
+/* Shares a directory, without capabilities, and answers with the errno on the connection itself. */
+static _Noreturn void share(const struct jail *jail, char *text, long size, int connection) {
+    char *path = text + strlen(text) + 1;
+    int error = jail->daemon_uid != 0 && path < text + size && keep_capabilities(0) ? share_one(jail, path) : EINVAL;
+    send(connection, &error, sizeof error, MSG_NOSIGNAL);
     _exit(0);
 }
 
@@ -49,16 +58,20 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
     while ((size = receive_request(connection, text, fds)) >= 0) {
         unsigned long none = 0;
         if (size == 0) continue;
-        bool is_warm = strcmp(text, warm) == 0;
+        bool is_warm = strcmp(text, warm) == 0, has_descriptors = fds[0] >= 0;
+        if (!has_descriptors && strcmp(text, "share") != 0) continue;
         int child = is_warm ? -1 : fork_into(&none);
         if (child == 0) {
-            close(connection);
             forget_zygote();
+            if (!has_descriptors) share(jail, text, size, connection);
+            close(connection);
             start(jail, text, size, fds);
         }
+        int error = EAGAIN;
+        if (child < 0 && !has_descriptors) send(connection, &error, sizeof error, MSG_NOSIGNAL | MSG_DONTWAIT);
         /* If this fails, the descriptors are closed without a report, and the daemon asks for a process of the other kind. */
-        if (is_warm && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
-        for (int i = 0; i < ASKED_FDS; i++) close(fds[i]);
+        if (is_warm && has_descriptors && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
+        for (int i = 0; i < ASKED_FDS && has_descriptors; i++) close(fds[i]);
     }
     _exit(0);
 }
@@ -92,8 +105,9 @@ static bool tell(const char *variable, long number) {
 static int be_daemon(const struct jail *jail, int connection, int server, char **command) {
     bool is_open = server == 0 || (connection == SERVER_FD ? fcntl(connection, F_SETFD, 0) == 0 : dup2(connection, SERVER_FD) == SERVER_FD);
     if (!is_open) return fail("the connection to the launch server");
+    if (!become_daemon(jail->daemon_uid)) return fail("the daemon's user (--uid) needs CAP_SETUID and CAP_SETGID");
     if (!drop_capabilities() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail("capabilities cannot be given up");
-    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LAUNCH_UIDS", (long)jail->uid_count) || !tell("PLEXUS_LANDLOCK", restrict_daemon(jail))) return fail("the environment");
+    if (!tell("PLEXUS_LAUNCH_SERVER", server) || !tell("PLEXUS_LAUNCH_UIDS", (long)jail->uid_count) || !tell("PLEXUS_LANDLOCK", restrict_daemon(jail)) || !tell("PLEXUS_NO_LINKS", forbid_links())) return fail("the environment");
     execve(command[0], command, environ);
     return fail(command[0]);
 }
@@ -106,8 +120,13 @@ int serve(char **argv) {
     while (*daemon != NULL && strcmp(*daemon, "--") != 0) daemon++;
     if (*daemon == NULL || daemon[1] == NULL) return errno = EINVAL, fail("the launch server's arguments");
     *daemon++ = NULL;
-    if (jail.uid_count == 0 && jail.configuration.name == NULL) return be_daemon(&jail, -1, 0, daemon);
+    if (jail.uid_count == 0 && jail.configuration.name == NULL && jail.daemon_uid == 0) return be_daemon(&jail, -1, 0, daemon);
     jail.own_uid_only = true;
+    jail.configuration.reader = jail.daemon_uid;
+    /* A file's owner may give it to a group that the owner is in. The launch server stays in it. */
+    bool in_group = jail.daemon_uid == 0 || syscall(SYS_setgroups, 1L, &jail.daemon_uid) == 0;
+    if (!in_group) return fail("the daemon's group (--uid) needs CAP_SETGID");
+    if ((errno = jail.daemon_uid == 0 ? 0 : share_all(&jail)) != 0) return fail("a directory that the daemon shares with root");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fail("the connection to the launch server");
     int server = fork_into(&none);
     if (server < 0) return fail("the launch server cannot be started");

@@ -125,7 +125,7 @@ static void answer_requests(struct jail *jail, int crashes) {
         if (ready[1].revents != 0) _exit(0);
         long size = receive_request(SERVER_FD, request, fds);
         if (size < 0) _exit(0);
-        if (size == 0) continue;
+        if (size == 0 || fds[0] < 0) continue;
         if (fork_into(&none) == 0) {
             close(SERVER_FD);
             close(crashes);

@@ -25,6 +25,7 @@ import {
 } from "./file-writer.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
 import { BlockingBudget } from "./blocking-budget.ts";
+import { modeIn, shareFile } from "./shared-with-root.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
 
@@ -46,6 +47,7 @@ function closeQuietly(file: number): void {
   }
 }
 
+const privateMode = 0o600;
 /** Milliseconds that a write may block the event loop. */
 const defaultMaxBlockMs = 10;
 /** This many slow writes in a row move the writes to the threads: a single slow write may mean that the machine was busy. */
@@ -124,11 +126,18 @@ async function writeInThreads(path: string, content: string): Promise<Result<Wri
 
 async function openNew(path: string): Promise<number> {
   try {
-    return (await done<number>((end) => open(path, newFileFlags, 0o600, end))) ?? -1;
+    return await openOnce(path);
   } catch (error) {
     prepareForNewFile(path, error);
-    return (await done<number>((end) => open(path, newFileFlags, 0o600, end))) ?? -1;
+    return openOnce(path);
   }
+}
+
+async function openOnce(path: string): Promise<number> {
+  const file = (await done<number>((end) => open(path, newFileFlags, privateMode, end))) ?? -1;
+  const mode = modeIn(dirname(path), privateMode);
+  if (mode !== privateMode) shareFile(file, mode);
+  return file;
 }
 
 async function writeAll(file: number, bytes: Buffer): Promise<void> {

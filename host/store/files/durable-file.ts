@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
+import { newFile, openMade } from "./shared-with-root.ts";
 
 /** Fault STORE_FAILED: the operation (`doing`, for example "writing"), its path and the system's reason. */
 export function storeFault(doing: string, path: string, error: unknown): Fault {
@@ -93,7 +94,7 @@ export function temporaryOf(path: string): string {
 }
 
 function writeNew(path: string, content: string, sync: boolean): void {
-  const file = openSync(path, "wx", 0o600);
+  const file = openMade(path, newFile, 0o600);
   try {
     const bytes = Buffer.from(content);
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);

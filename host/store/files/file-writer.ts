@@ -1,12 +1,13 @@
 // The writer of Plexus' own files as its users see it, and its writes that only reach the page cache (background-writer.ts).
 
-import { closeSync, constants, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, constants, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ok, failed, type Result } from "../../../src/fault/result.ts";
 import { clearPlace, removeQuietly, storeFault, temporaryOf } from "./durable-file.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
+import { openMade } from "./shared-with-root.ts";
 
 /** A file that was just written and is open for appends. No other writer may append to it meanwhile. */
 export interface OpenFile {
@@ -76,10 +77,10 @@ export function writeAllSync(file: number, bytes: Buffer): void {
 
 function openNew(path: string): number {
   try {
-    return openSync(path, newFileFlags, 0o600);
+    return openMade(path, newFileFlags, 0o600);
   } catch (error) {
     prepareForNewFile(path, error);
-    return openSync(path, newFileFlags, 0o600);
+    return openMade(path, newFileFlags, 0o600);
   }
 }
 

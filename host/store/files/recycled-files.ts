@@ -16,7 +16,6 @@ import {
   fstatSync,
   ftruncateSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -24,6 +23,8 @@ import {
   unlinkSync,
 } from "node:fs";
 import { errnoOf } from "./errno.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { isShared } from "./shared-with-root.ts";
 
 /** The recycled files' directory, beside the directories that it serves. Hidden, so that it is not taken for a network's directory. */
 const homeName = ".plexus-recycled";
@@ -34,7 +35,8 @@ const prefix = ".plexus-recycled-";
 const defaultMaxFiles = 1024;
 /** Bytes. A longer file is removed, so that recycled files take little space. */
 const maxFileBytes = 16 * 1024;
-const permissions = 0o600;
+/** Of files for their owner only, and of those in a directory that root and a daemon's group share. */
+const permissions: readonly number[] = [0o600, 0o660];
 const openFlags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const ownUid = process.geteuid?.();
 
@@ -135,7 +137,7 @@ function move(path: string, home: string, name: string): void {
     renameSync(path, `${home}/${name}`);
   } catch {
     // Usually the first file that is kept here, so the directory does not exist.
-    mkdirSync(home, { mode: 0o700 });
+    makeDirectory(home);
     renameSync(path, `${home}/${name}`);
   }
 }
@@ -162,7 +164,7 @@ function openRecycled(path: string): RecycledFile | undefined {
 /** A regular file of this user without other names. A second hard link (of a backup, for example) would share the new content. */
 function isReusable(stats: Stats): boolean {
   const isPlain = stats.isFile() && stats.nlink === 1 && stats.size <= maxFileBytes;
-  return isPlain && stats.uid === ownUid && (stats.mode & 0o7777) === permissions;
+  return isPlain && stats.uid === ownUid && permissions.includes(stats.mode & 0o7777);
 }
 
 /** Names of the files that an earlier engine kept; removes those beyond `maxFiles`. Undefined: the directory must not be used. */
@@ -171,7 +173,7 @@ function existingFiles(home: string, maxFiles: number): string[] | undefined {
     const stats = lstatSync(home, { throwIfNoEntry: false });
     if (stats === undefined) return [];
     // A symbolic link would lead to files of another program.
-    if (!stats.isDirectory() || stats.uid !== ownUid) return undefined;
+    if (!stats.isDirectory() || (stats.uid !== ownUid && !(stats.uid === 0 && isShared(stats)))) return undefined;
     const files = readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isFile() && isRecycledFile(entry.name));
     for (const { name } of files.splice(maxFiles)) unlinkSync(`${home}/${name}`);
     return files.map(({ name }) => name);

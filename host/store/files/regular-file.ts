@@ -3,6 +3,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { isShared, openMade, orAskRoot, readByRoot } from "./shared-with-root.ts";
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
@@ -19,7 +20,12 @@ export interface RegularFileRules {
  * the path if the file is not regular, too long or of an untrusted owner.
  */
 export function readRegularFile(path: string, rules: RegularFileRules): string {
-  const file = openSync(path, O_RDONLY | O_NONBLOCK | (rules.foreign ? 0 : O_NOFOLLOW));
+  let file: number;
+  try {
+    file = orAskRoot(path, () => openSync(path, O_RDONLY | O_NONBLOCK | (rules.foreign ? 0 : O_NOFOLLOW)));
+  } catch (error) {
+    return readByRoot(path, error).toString("utf8");
+  }
   try {
     const stats = fstatSync(file);
     requireRegular(path, stats, rules);
@@ -35,7 +41,7 @@ export function readRegularFile(path: string, rules: RegularFileRules): string {
  */
 export function appendLines(path: string, lines: string, rules: RegularFileRules & { readonly create: boolean }): void {
   const flags = O_RDWR | O_APPEND | O_NONBLOCK | (rules.create ? O_CREAT : 0) | (rules.foreign ? 0 : O_NOFOLLOW);
-  const file = openSync(path, flags, 0o600);
+  const file = rules.create ? openMade(path, flags, 0o600) : orAskRoot(path, () => openSync(path, flags));
   try {
     const stats = fstatSync(file);
     requireRegular(path, stats, rules);
@@ -50,18 +56,20 @@ export function appendLines(path: string, lines: string, rules: RegularFileRules
 function requireRegular(path: string, stats: Stats, { maxBytes, foreign }: RegularFileRules): void {
   if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
   if (stats.size > maxBytes) throw new Error(`${path} has ${stats.size} bytes; at most ${maxBytes} are read`);
-  if (!foreign && !isTrusted(path, stats.uid))
+  if (!foreign && !isTrusted(path, stats))
     throw new Error(
       `${path} belongs to uid ${stats.uid}; only files of root, of Plexus' user and of the directory's owner are read`,
     );
 }
 
 /**
- * The one-shot engine may run as root although the daemon does not. Files of root, of this process's user and of the directory's owner
- * are trusted: the owner could put any file there.
+ * The one-shot engine may run as root although the daemon does not. Files of root, of this process's user, of the directory's owner and of the group with which
+ * the directory is shared are trusted: owner and group could put any file there.
  */
-function isTrusted(path: string, uid: number): boolean {
-  return uid === 0 || uid === process.geteuid?.() || uid === statSync(dirname(path)).uid;
+function isTrusted(path: string, { uid, gid }: Stats): boolean {
+  if (uid === 0 || uid === process.geteuid?.()) return true;
+  const directory = statSync(dirname(path));
+  return uid === directory.uid || (isShared(directory) && gid === directory.gid);
 }
 
 /** Reads until the end: a file may grow while it is read, and is refused beyond `maxBytes`. */

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { removeQuietly, storeFault, temporaryOf } from "./durable-file.ts";
 import { makeDirectory } from "./make-directory.ts";
+import { modeIn } from "./shared-with-root.ts";
 
 /**
  * As `writeDurably`: temporary file, fsync, rename, fsync of the directory (mode 0600, directory 0700). A crash or a power loss leaves the old
@@ -18,8 +19,10 @@ export async function replaceDurably(path: string, content: string): Promise<Res
     makeDirectory(directory);
     // The temporary file is always a new one: a crash may have left one, or another process may have put a link or a pipe there.
     removeQuietly(temporary);
+    const mode = modeIn(directory, 0o600);
     const file = await open(temporary, "wx", 0o600);
     try {
+      if (mode !== 0o600) await file.chmod(mode);
       await file.writeFile(content);
       await file.sync();
     } finally {

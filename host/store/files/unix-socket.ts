@@ -1,15 +1,16 @@
 // A daemon's socket: a new daemon replaces the socket of a dead daemon, never that of a living one.
 
-import { chmodSync, closeSync, constants, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, constants, lstatSync, unlinkSync, writeSync } from "node:fs";
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { makeDirectory } from "./make-directory.ts";
+import { openMade } from "./shared-with-root.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { peerUid } from "../../system/libc/libc.ts";
 import { socketDescriptor } from "../../system/node-internals.ts";
 
-/** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600. Fault DAEMON_SOCKET. */
+/** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600; with a group of the user's own 0660. Fault DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {
     makeDirectory(dirname(path), 0o711);
@@ -24,11 +25,18 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
     server.off("error", reject);
     // A connection that cannot be accepted, for example without a free descriptor, must not end the daemon.
     server.on("error", () => undefined);
-    chmodSync(path, 0o600);
+    // Root without CAP_DAC_OVERRIDE, such as a container's, reaches another user's socket by the group. The peer's uid decides about its requests.
+    chmodSync(path, hasOwnGroup() ? 0o660 : 0o600);
     return ok(undefined);
   } catch (error) {
     return failed(fault("DAEMON_SOCKET", `${path}: ${error instanceof Error ? error.message : String(error)}`));
   }
+}
+
+/** Whether this process' user is not root, and has a group of the same number: no other user is in it. */
+function hasOwnGroup(): boolean {
+  const uid = process.getuid?.() ?? 0;
+  return uid !== 0 && uid === process.getgid?.();
 }
 
 /**
@@ -38,7 +46,7 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
 export function markAway(path: string): void {
   const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
-    const fd = openSync(`${path}.away`, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    const fd = openMade(`${path}.away`, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
       writeSync(fd, "\0", 0);
     } finally {

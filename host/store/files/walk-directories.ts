@@ -1,9 +1,9 @@
 // Walks down a path without following symbolic links, and makes missing directories.
 
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { makeDirectory } from "./make-directory.ts";
+import { makeDirectory, makeNewDirectory } from "./make-directory.ts";
 
 /** A store's faults for a path that cannot be walked. */
 export interface WalkFaults {
@@ -44,13 +44,13 @@ function kindOf(path: string): "directory" | "other" | "nothing" {
 /** Another process may make the same directory at the same time; then EEXIST is a success. */
 function makeOne(root: string, path: string, mode: number): void {
   try {
-    mkdirSync(path, { mode });
+    makeNewDirectory(path, mode);
   } catch (error) {
     if (isCode(error, "EEXIST") && kindOf(path) === "directory") return;
     if (!isCode(error, "ENOENT")) throw error;
     makeDirectory(root, mode);
     try {
-      mkdirSync(path, { mode });
+      makeNewDirectory(path, mode);
     } catch (again) {
       if (!isCode(again, "EEXIST") || kindOf(path) !== "directory") throw again;
     }

@@ -2,13 +2,14 @@
 // are locked with flock(2), as flock(1) and native host-local do. A byte of a file is Plexus' own kind of lock: one file has as many of
 // them as needed. A file for each lock would have to be made and removed, which takes milliseconds on a busy disk.
 
-import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { makeDirectory } from "../files/make-directory.ts";
 import { tryByteLock, tryFlock, unlockByte, unlockFlock } from "../../system/libc/libc.ts";
 import { EINVAL, ENOENT, ETIMEDOUT, EWOULDBLOCK } from "../../system/errno.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { openMade } from "../files/shared-with-root.ts";
 
 /** A lock to take. */
 export interface LockRequest {
@@ -108,7 +109,7 @@ function open(request: LockRequest): Opened {
 function openFile({ path, byte }: LockRequest): Opened {
   try {
     const access = byte === undefined ? constants.O_RDONLY : constants.O_RDWR;
-    return { fd: openSync(path, OPEN | access, PERMISSIONS), errno: 0 }; // libuv adds O_CLOEXEC
+    return { fd: openMade(path, OPEN | access, PERMISSIONS), errno: 0 }; // libuv adds O_CLOEXEC
   } catch (error) {
     return { errno: errnoOf(error) };
   }

@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { removeQuietly, storeFault, writeWhole } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import type { Clock } from "../../system/clock.ts";
+import { isShared } from "../files/shared-with-root.ts";
 
 /** The bounds of a directory. */
 export interface TraceBounds {
@@ -37,7 +38,8 @@ export function openTraceDirectory(path: string, { date }: Clock): Result<void> 
       return failed(
         fault("STORE_UNSAFE", `directory of traces ${path}: belongs to uid ${stats.uid}, not to Plexus' uid ${user}`),
       );
-    if ((stats.mode & 0o077) !== 0)
+    // The group of a shared directory is the daemon's.
+    if ((stats.mode & (isShared(stats) ? 0o007 : 0o077)) !== 0)
       return failed(fault("STORE_UNSAFE", `directory of traces ${path}: other users may enter it; its mode must be 0700`));
     accessSync(path, constants.W_OK | constants.X_OK);
     removeTorn(path, date().getTime());

@@ -2,11 +2,14 @@
 // without them does not pay for it. The module is still experimental: the shim starts the engine with
 // --disable-warning=ExperimentalWarning.
 
+import { ENOSYS } from "../errno.ts";
+
 /** From Linux' <sys/file.h> and <poll.h>, the same on every architecture. */
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
+const POLLIN = 0x1;
 const POLLOUT = 0x4;
 const POLLERR = 0x8;
 const POLLHUP = 0x10;
@@ -18,6 +21,12 @@ const F_UNLCK = 2;
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 
+/** <sys/syscall.h>: renameat2 by processor. */
+const renameat2: Readonly<Record<string, bigint>> = { x64: 316n, arm64: 276n };
+/** <fcntl.h>: a relative path begins at the process' directory. */
+const AT_FDCWD = -100;
+const RENAME_NOREPLACE = 1;
+
 interface Libc {
   /** 0 or the errno. */
   readonly flock: (fd: number, operation: number) => number;
@@ -27,6 +36,8 @@ interface Libc {
   readonly poll: (descriptors: Buffer, count: bigint, timeoutMs: number) => number;
   /** 0, or -1. */
   readonly getsockopt: (fd: number, level: number, name: number, value: Buffer, size: Buffer) => number;
+  /** 0 or the errno. */
+  readonly rename: (call: bigint, from: Buffer, to: Buffer, flags: number) => number;
 }
 
 let loaded: Libc | undefined;
@@ -76,11 +87,11 @@ const polledDescriptor = new Int32Array(polled.buffer, polled.byteOffset, 1);
 const polledEvents = new Int16Array(polled.buffer, polled.byteOffset + 4, 2);
 
 /** The pending events out of `events`, and those that poll() always reports; 0: none. */
-function eventsOf(fd: number, events: number): number {
+function eventsOf(fd: number, events: number, timeoutMs = 0): number {
   polledDescriptor[0] = fd;
   polledEvents[0] = events;
   polledEvents[1] = 0;
-  return libc().poll(polled, 1n, 0) > 0 ? (polledEvents[1] ?? 0) : 0;
+  return libc().poll(polled, 1n, timeoutMs) > 0 ? (polledEvents[1] ?? 0) : 0;
 }
 
 /** Whether the other end of a stream socket is closed, even if unread bytes are left. */
@@ -100,6 +111,20 @@ export function peerUid(fd: number): number | undefined {
   return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, ucredLength) === 0 ? ucredNumbers[1] : undefined;
 }
 
+/**
+ * Renames a file unless the new name is taken. Answers 0 or the errno: EEXIST if it is taken, EINVAL or ENOSYS where the file system or the processor
+ * has no such rename.
+ */
+export function renameIfFree(from: string, to: string): number {
+  const call = renameat2[process.arch];
+  return call === undefined ? ENOSYS : libc().rename(call, Buffer.from(`${from}\0`), Buffer.from(`${to}\0`), RENAME_NOREPLACE);
+}
+
+/** Waits until a descriptor can be read or its other end is closed, without the event loop. False: neither within the time. */
+export function isReadableWithin(fd: number, timeoutMs: number): boolean {
+  return eventsOf(fd, POLLIN, timeoutMs) !== 0;
+}
+
 /** Whether a write would not block; for a pipe, a write of at most 4096 bytes. True also where the reader has closed its end. */
 export function isWritable(fd: number): boolean {
   return eventsOf(fd, POLLOUT) !== 0;
@@ -117,6 +142,8 @@ function load(): Libc {
     fcntl: { arguments: ["i32", "i32", "buffer"], return: "i32" },
     poll: { arguments: ["buffer", "u64", "i32"], return: "i32" },
     getsockopt: { arguments: ["i32", "i32", "i32", "buffer", "buffer"], return: "i32" },
+    // Not renameat2 itself, which older C libraries lack.
+    syscall: { arguments: ["i64", "i32", "buffer", "i32", "buffer", "u32"], return: "i64" },
     __errno_location: { arguments: [], return: "pointer" },
   });
   const errno = functions.__errno_location();
@@ -126,5 +153,7 @@ function load(): Libc {
     fcntl: (fd, command, argument) => (functions.fcntl(fd, command, argument) !== -1 ? 0 : ffi.getInt32(errno, 0)),
     poll: functions.poll,
     getsockopt: functions.getsockopt,
+    rename: (call, from, to, flags) =>
+      functions.syscall(call, AT_FDCWD, from, AT_FDCWD, to, flags) === 0n ? 0 : ffi.getInt32(errno, 0),
   };
 }

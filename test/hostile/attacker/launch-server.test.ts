@@ -1,13 +1,29 @@
 // A daemon that was taken over, beside its launch server, which may change users. The attacker has the connection and the launcher's program.
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
+import { EINVAL } from "../../../host/system/errno.ts";
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
+import { ownCgroup } from "../../../host/sandbox/launcher/cgroups.ts";
+import { controls } from "../../../host/sandbox/launcher/controls.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { compiledPlugin } from "../../lab/compiled.ts";
 import { dist } from "../../lab/plexus.ts";
@@ -25,6 +41,17 @@ const landlock =
     const found = Number(spawnSync(built, args, { encoding: "utf8" }).stdout);
     return found >= abi ? undefined : `needs ABI ${abi} of Landlock, here: ${found}`;
   };
+
+const cgroupOfTest = (): string => join(ownCgroup() ?? "/nonexistent", `plexus-own-uid-${process.pid}`);
+const makesCgroups: Requirement = () => {
+  try {
+    mkdirSync(cgroupOfTest());
+    rmdirSync(cgroupOfTest());
+    return undefined;
+  } catch (error) {
+    return `no cgroup can be made here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
 
 const launcherSources = fileURLToPath(new URL("../../../host/sandbox/launcher/", import.meta.url));
 
@@ -68,6 +95,30 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a
     for (const name of ["CapPrm", "CapEff", "CapBnd", "CapAmb"]) expect(found).toContain(`${name}:\t0000000000000000`);
     expect(found).toMatch(/NoNewPrivs:\t1/);
     expect(found).not.toMatch(/became|read its/);
+  });
+
+  test("makes no further name for a file of root on any kernel: neither a hard nor a symbolic link, nor by a ring that makes them", () => {
+    const place = join(directory, "names");
+    mkdirSync(place);
+    writeFileSync(join(place, "secret"), "of root", { mode: 0o600 });
+    const found = asDaemon(`
+      cd '${place}'
+      echo PLEXUS_NO_LINKS=$PLEXUS_NO_LINKS
+      ln secret last_reserved_ip.0 && echo made a hard link
+      ln -s secret last_reserved_ip.1 && echo made a symbolic link
+      mkfifo pipe && echo made a pipe
+      python3 -c '
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+ring = libc.syscall(425, 1, ctypes.create_string_buffer(120))
+print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a ring")'
+      echo own > own && mv own moved && rm moved && echo has its own files
+    `);
+    expect(found).toContain("PLEXUS_NO_LINKS=1\n");
+    expect(found).toContain("ring: EPERM\n");
+    expect(found).toContain("has its own files");
+    expect(found).not.toMatch(/made a/u);
+    expect(readdirSync(place)).toEqual(["secret"]);
   });
 
   test.skipIf(missing("Landlock for a daemon", landlock(2)))(
@@ -166,6 +217,168 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a
     expect(found).not.toContain("uid=");
   });
 });
+
+/** Asks root to share directories, and prints the errno of each. */
+const shareCommand = (...paths: readonly string[]): string =>
+  `python3 -c '
+import os, struct, sys
+for path in sys.argv[1:]:
+    os.write(3, b"share\\0" + os.fsencode(path) + b"\\0")
+    print("errno", struct.unpack("i", os.read(3, 4))[0], path)' ${paths.map((path) => `'${path}'`).join(" ")}`;
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+
+/** The shell's command that asks root for a configuration, and prints its name after the content. */
+const readCommand = (name: string): string => `'${launcher}' --ask file read '${name}' < /dev/null | cat; echo " ${name}"`;
+
+describe.skipIf(missing("attacks of a daemon with a uid of its own", changesUsers))(
+  "FI-28: a daemon that was taken over, with a uid of its own",
+  () => {
+    const uid = 1_999_999_999;
+    let shared = "";
+    let sockets = "";
+    let foreign = "";
+    beforeAll(() => {
+      chmodSync(directory, 0o755);
+      [shared = "", sockets = "", foreign = ""] = ["shared", "sockets", "foreign"].map((name) => join(directory, name));
+      for (const path of [shared, sockets, foreign, join(shared, "net"), join(sockets, "slots"), join(foreign, "below")])
+        mkdirSync(path, { mode: 0o700 });
+      writeFileSync(join(foreign, "secret"), "of root", { mode: 0o600 });
+      writeFileSync(join(directory, "secret"), "of root", { mode: 0o600 });
+    });
+    const options = (): readonly string[] => ["--daemon-uid", String(uid), "--share", shared, "--share-directory", sockets];
+    const asUser = (script: string): string => asDaemon(script, [], options());
+
+    test("is that user alone, can become no other, and has no right over root's processes and files", () => {
+      const victim = spawn("sleep", ["1000"]);
+      try {
+        const found = asUser(`
+        echo uid=$(id -u) gid=$(id -g) groups=$(id -G)
+        setpriv --reuid 0 --clear-groups true && echo became root
+        cat '${join(directory, "secret")}' && echo read a file of root
+        python3 -c '
+import ctypes, os, resource, sys
+pid, server, secret = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+libc = ctypes.CDLL(None)
+def trace():
+    if libc.ptrace(16, pid, 0, 0) != 0: raise OSError()
+tries = {
+    "signalled": lambda: os.kill(pid, 9),
+    "signalled the launch server": lambda: os.kill(server, 9),
+    "limited": lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (1, 1)),
+    "slowed": lambda: os.setpriority(os.PRIO_PROCESS, pid, 19),
+    "moved": lambda: os.sched_setaffinity(pid, {0}),
+    "traced": trace,
+    "read the memory of": lambda: open(f"/proc/{pid}/mem", "rb").read(1),
+    "listed the files of": lambda: os.readlink(f"/proc/{pid}/exe"),
+    "linked a file of": lambda: os.link(secret, "/tmp/plexus-own-uid-link"),
+    "wrote a pattern of cores beside": lambda: open("/proc/sys/kernel/core_pattern", "w"),
+}
+for name, attempt in tries.items():
+    try:
+        attempt()
+        print("DID:", name)
+    except OSError as error:
+        print("refused:", name)' ${victim.pid} $PLEXUS_LAUNCH_SERVER '${join(directory, "secret")}'
+      `);
+        expect(found).toContain(`uid=${uid} gid=${uid} groups=${uid}\n`);
+        expect(found).not.toMatch(/became root|read a file of root|DID:|Traceback/u);
+        expect(found.match(/refused:/gu)).toHaveLength(10);
+        expect(existsSync(`/proc/${victim.pid}`)).toBe(true);
+      } finally {
+        victim.kill("SIGKILL");
+      }
+    });
+
+    test("gets what root has made in a shared directory, and nothing by a name that leads elsewhere", () => {
+      const net = join(shared, "net");
+      const lease = join(net, "10.1.0.1");
+      const program = join(net, "program");
+      const twice = join(net, "twice");
+      // A plugin of root makes the lease while the daemon runs.
+      const [asked, made] = [join(shared, "asked"), join(shared, "made")];
+      const plugin = `until [ -e '${asked}' ]; do sleep 0.01; done; umask 077; printf one > '${lease}'; umask 022; touch '${made}'`;
+      const root = spawn("sh", ["-c", plugin]);
+      writeFileSync(program, "", { mode: 0o700 });
+      chmodSync(program, 0o4700);
+      linkSync(join(foreign, "secret"), twice);
+      symlinkSync(join(foreign, "secret"), join(net, "link"));
+      symlinkSync(foreign, join(shared, "elsewhere"));
+      const found = asUser(`
+      touch '${asked}'; until [ -e '${made}' ]; do sleep 0.01; done
+      cat '${lease}' && echo read it before
+      ${shareCommand(net, `${shared}/`, join(shared, "elsewhere"), `${shared}/net/../../foreign`, foreign, `${shared}-of-another`, `${sockets}/slots`, "", "/")}
+      cat '${lease}'; rm '${lease}' && echo removed it
+      cat '${twice}' '${join(net, "link")}' && echo read a file of root
+    `);
+      root.kill("SIGKILL");
+      expect(found).not.toMatch(/read it before|read a file of root/u);
+      expect(found).toContain(`errno 0 ${net}\n`);
+      expect(found).toMatch(/\noneremoved it\n/u);
+      expect([...found.matchAll(/^errno (\d+) /gmu)].map(([, errno]) => Number(errno) !== 0)).toEqual([
+        false,
+        ...Array(8).fill(true),
+      ]);
+      expect(
+        [foreign, join(foreign, "below"), join(foreign, "secret"), twice, join(sockets, "slots"), program].map(modeOf),
+      ).toEqual(["700", "700", "600", "600", "700", "4700"]);
+      expect([shared, net, sockets].map(modeOf)).toEqual(["2770", "2770", "2770"]);
+      for (const path of [shared, net, sockets]) expect(statSync(path)).toMatchObject({ uid: 0, gid: uid });
+    });
+
+    test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))(
+      "divides its delegated cgroup, and raises no bound of the cgroup",
+      () => {
+        const cgroup = cgroupOfTest();
+        mkdirSync(cgroup);
+        try {
+          const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
+          const found = asDaemon(
+            `
+          mkdir '${cgroup}/engine' && echo $$ > '${cgroup}/engine/cgroup.procs' && echo $PLEXUS_LAUNCH_SERVER > '${cgroup}/engine/cgroup.procs' && echo moved both
+          mkdir '${cgroup}/sandbox' && chmod 664 '${cgroup}/sandbox/cgroup.procs'
+          ${ask(gibibyte, `${cgroup}/sandbox`, "1")} | tr -d '\\0'
+          for file in cgroup.max.depth cgroup.max.descendants; do [ -w '${cgroup}'/$file ] && echo may write $file; done
+        `,
+            inside,
+            ["--daemon-uid", String(uid), "--share-directory", cgroup],
+          );
+          expect(found).toContain("moved both");
+          expect(found).not.toContain("may write");
+          const joined = 1 << controls.indexOf("cgroup");
+          expect(Number(/"controls":(\d+)/u.exec(found)?.[1]) & joined).toBe(joined);
+        } finally {
+          for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
+        }
+      },
+    );
+
+    test("shares nothing without that user, and starts as no other user where the user can't be changed", () => {
+      const plain = join(directory, "plain");
+      mkdirSync(plain, { mode: 0o700 });
+      expect(asDaemon(shareCommand(plain), [], ["--share", plain])).toContain(`errno ${EINVAL} ${plain}`);
+      expect(modeOf(plain)).toBe("700");
+      const powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"];
+      const found = asDaemon("echo started", powerless, options());
+      expect(found).toMatch(/\(--uid\) needs CAP_SETGID/u);
+      expect(found).not.toContain("started");
+    });
+
+    test("reads configurations of the runtime's directory that root alone may read, and no credentials beside them", () => {
+      const netD = join(directory, "net.d");
+      mkdirSync(netD, { mode: 0o755 });
+      for (const name of ["10-calico.conflist", "calico-kubeconfig"]) writeFileSync(join(netD, name), "of root", { mode: 0o600 });
+      symlinkSync("calico-kubeconfig", join(netD, "link.conf"));
+      const configuration = ["--configuration", join(netD, "00-plexus.conflist"), "--type", "plexus"];
+      const found = asDaemon(
+        ["10-calico.conflist", "calico-kubeconfig", "link.conf", "../secret", "../secret.conf"].map(readCommand).join("\n"),
+        [],
+        [...options(), ...configuration],
+      );
+      expect(found).toContain("of root 10-calico.conflist\n");
+      expect(found.match(/of root/gu)).toHaveLength(1);
+    });
+  },
+);
 
 test.each([
   [["--serve", "--", "/bin/true"]],

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  linkSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -296,16 +297,29 @@ describe("failures", () => {
     expect(staged()).toEqual([]);
   });
 
-  test("The staged file of a killed call is replaced, and a lease that is linked to it keeps its content", () => {
+  test("The staged file of a killed call is replaced, and a lease that an earlier release has linked to it keeps its content", () => {
     const directory = leaseDirectory(dataDir, dataDir, "net");
     makeLeaseDirectory(directory);
-    new StagedLease(directory, alice).link("10.1.0.1");
-    expect(staged()).toHaveLength(1);
+    void new StagedLease(directory, alice);
+    const [name = ""] = staged();
+    linkSync(join(network, name), join(network, "10.1.0.1"));
     expect(run(leases(alice).reserve(pool, "10.1.0.2", alice))).toEqual({ ok: true });
     expect(staged()).toEqual([]);
     expect(statSync(join(network, "10.1.0.1"))).toMatchObject({ nlink: 1, size: "alice\r\neth0".length });
     expect(statSync(join(network, "10.1.0.2")).ino).not.toBe(statSync(join(network, "10.1.0.1")).ino);
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 2 });
+  });
+
+  test("A staged lease takes a free address, and leaves the lease that has an address as it is", () => {
+    const directory = leaseDirectory(dataDir, dataDir, "net");
+    makeLeaseDirectory(directory);
+    const first = new StagedLease(directory, alice);
+    expect(first.reserve("10.1.0.1")).toBe(true);
+    first.discard();
+    const second = new StagedLease(directory, bob);
+    expect([second.reserve("10.1.0.1"), second.reserve("10.1.0.2")]).toEqual([false, true]);
+    expect(readFileSync(join(network, "10.1.0.1"), "utf8")).toBe("alice\r\neth0");
+    expect(readdirSync(network).toSorted()).toEqual(["10.1.0.1", "10.1.0.2"]);
   });
 
   test("An exception of the driver ends the operation", () => {

@@ -1,0 +1,40 @@
+/* The system calls that a daemon does not need, and with which it could lead root's programs to other files: those that make symbolic links, hard links, devices
+   and pipes. Landlock forbids most of them, too, but not every kernel has Landlock, and Landlock allows hard links within a directory. */
+#include "launcher.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+
+#if defined(__x86_64__)
+enum { ARCHITECTURE = AUDIT_ARCH_X86_64 };
+#elif defined(__aarch64__)
+enum { ARCHITECTURE = (int)AUDIT_ARCH_AARCH64 };
+#else
+enum { ARCHITECTURE = 0 };
+#endif
+
+/* <linux/seccomp.h>: without it kernels before 5.16 make all of the process' memory accesses slower. */
+enum { ALLOW_SPECULATION = 4, FIRST_X32 = 0x40000000, IO_URING_SETUP = 425 };
+
+static const uint32_t forbidden[] = {
+#ifdef SYS_link
+    SYS_link,  SYS_symlink,  SYS_mknod,
+#endif
+    SYS_linkat, SYS_symlinkat, SYS_mknodat, IO_URING_SETUP, /* a ring makes links without these calls */
+};
+
+bool forbid_links(void) {
+    enum { COUNT = sizeof forbidden / sizeof *forbidden, BEFORE = 4, REFUSAL = BEFORE + COUNT + 1 };
+    struct sock_filter filter[REFUSAL + 1] = {
+        {0x20, 0, 0, offsetof(struct seccomp_data, arch)},
+        {0x15, 0, REFUSAL - 2, (uint32_t)ARCHITECTURE}, /* another architecture has other numbers */
+        {0x20, 0, 0, offsetof(struct seccomp_data, nr)},
+        {0x35, REFUSAL - BEFORE, 0, FIRST_X32},
+    };
+    if (ARCHITECTURE == 0) return false;
+    for (unsigned i = 0; i < COUNT; i++) filter[BEFORE + i] = (struct sock_filter){0x15, (uint8_t)(COUNT - i), 0, forbidden[i]};
+    filter[REFUSAL - 1] = (struct sock_filter){0x06, 0, 0, SECCOMP_RET_ALLOW};
+    filter[REFUSAL] = (struct sock_filter){0x06, 0, 0, SECCOMP_RET_ERRNO | EPERM};
+    struct sock_fprog program = {.len = REFUSAL + 1, .filter = filter};
+    return syscall(SYS_seccomp, (long)SECCOMP_SET_MODE_FILTER, (long)ALLOW_SPECULATION, &program) == 0;
+}
