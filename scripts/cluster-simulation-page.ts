@@ -102,6 +102,7 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 - A node claims a block by one request, and reads its own blocks by their names when its daemon starts. So no start lists blocks, and the requests grow with the node's own blocks only.
 - Once an hour, at a time of its own, each node searches for blocks that it does not know. The API server answers from its memory, where it looks at all blocks of the cluster: the CPU time of
   all searches of an hour grows with nodes times blocks, from the small figure of the table.
+- A request for blocks is the same work in each size. The API server's CPU time also has the watches that begin again meanwhile, and its own work for more watches.
 `;
 }
 
