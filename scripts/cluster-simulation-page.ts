@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-import type { SimulatedSize, Simulation } from "../bench/cluster-simulation/simulation.ts";
+import type { PolicyWork, SelectedPods, SimulatedSize, Simulation } from "../bench/cluster-simulation/simulation.ts";
 
 export const simulationPagePath = "docs/reference/cluster-simulation.md";
 const recordPath = "docs/reference/cluster-simulation.json";
@@ -83,7 +83,7 @@ const lines: readonly Line[] = [
 ];
 
 /** The page of the committed simulation. */
-export function simulationPage({ date, processors, sizes }: Simulation = readSimulation()): string {
+export function simulationPage({ date, processors, sizes, policy }: Simulation = readSimulation()): string {
   const head = ["", ...sizes.map(({ nodes }) => `${whole(nodes)} nodes`), "grows"];
   const rows = lines.map(({ title, of, text }) => [title, ...sizes.map((size) => text(of(size))), growthOf(sizes, of)]);
   const [size] = sizes;
@@ -103,6 +103,23 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 - Once an hour, at a time of its own, each node searches for blocks that it does not know. The API server answers from its memory, where it looks at all blocks of the cluster: the CPU time of
   all searches of an hour grows with nodes times blocks, from the small figure of the table.
 - A request for blocks is the same work in each size. The API server's CPU time also has the watches that begin again meanwhile, and its own work for more watches.
+${policy === undefined ? "" : policyPart(policy)}`;
+}
+
+function policyPart({ pods, slices, bytes, maxBytes, made, added, restarted }: SelectedPods): string {
+  const kib = (value: number): string => `${(value / 1024).toFixed(0)} KiB`;
+  const work = (what: string, { writes, seconds: duration, cpuSeconds }: PolicyWork): string =>
+    `| ${what} | ${whole(writes)} | ${seconds(duration)} | ${seconds(cpuSeconds)} |`;
+  return `
+## A policy that selects ${whole(pods)} pods
+
+\`bench/cluster-simulation/policy.ts\` makes a policy whose rule selects ${whole(pods)} pods of one namespace, with \`plexus-controller\` and the same API server. The controller writes
+${whole(slices)} NetworkAddressSlices, ${kib(bytes)} as JSON together. Each daemon of a node with policies watches them, so each holds all of them. A change of one pod sends one slice of
+${kib(maxBytes)} at most to each of these daemons: nodes times changes, and not nodes times pods.
+
+| what happens | writes of slices | until all slices are right | CPU time of the API server |
+|---|---|---|---|
+${[work("the policy is made", made), work("one more pod", added), work("the controller starts again (15 s of the time are a pause)", restarted)].join("\n")}
 `;
 }
 

@@ -7,7 +7,7 @@
 // makes the page.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath } from "node:process";
@@ -256,5 +256,9 @@ async function simulate(): Promise<Simulation> {
 }
 
 const simulation = await simulate();
-if (values.record !== undefined) writeFileSync(values.record, `${JSON.stringify(simulation, null, 2)}\n`);
+if (values.record !== undefined) {
+  // policy.ts records its figures in the same file.
+  const { policy } = existsSync(values.record) ? (JSON.parse(readFileSync(values.record, "utf8")) as Simulation) : {};
+  writeFileSync(values.record, `${JSON.stringify({ ...simulation, policy }, null, 2)}\n`);
+}
 process.exit(0);

@@ -48,9 +48,34 @@ export interface SimulatedSize {
   readonly clientRssMiB: number;
 }
 
+/** Work of plexus-controller for a policy. */
+export interface PolicyWork {
+  readonly seconds: number;
+  /** Writes of slices. */
+  readonly writes: number;
+  /** Of the API server. */
+  readonly cpuSeconds: number;
+}
+
+/** A policy whose rule selects many pods. */
+export interface SelectedPods {
+  readonly pods: number;
+  readonly slices: number;
+  /** Of all slices, as JSON. */
+  readonly bytes: number;
+  /** Of the largest slice, which a change sends to each daemon. */
+  readonly maxBytes: number;
+  readonly made: PolicyWork;
+  /** One more pod. */
+  readonly added: PolicyWork;
+  /** The controller starts again. */
+  readonly restarted: PolicyWork;
+}
+
 /** The file of the figures. */
 export interface Simulation {
   readonly date: string;
   readonly processors: number;
   readonly sizes: readonly SimulatedSize[];
+  readonly policy?: SelectedPods;
 }
