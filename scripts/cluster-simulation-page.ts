@@ -33,6 +33,7 @@ interface Line {
 }
 
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
+const kib = (value: number): string => `${(value / 1024).toFixed(0)} KiB`;
 const mib = (value: number): string => `${(value / 2 ** 20).toFixed(2)} MiB`;
 
 const lines: readonly Line[] = [
@@ -107,7 +108,6 @@ ${policy === undefined ? "" : policyPart(policy)}`;
 }
 
 function policyPart({ pods, slices, bytes, maxBytes, made, added, restarted }: SelectedPods): string {
-  const kib = (value: number): string => `${(value / 1024).toFixed(0)} KiB`;
   const work = (what: string, { writes, seconds: duration, cpuSeconds }: PolicyWork): string =>
     `| ${what} | ${whole(writes)} | ${seconds(duration)} | ${seconds(cpuSeconds)} |`;
   return `

@@ -365,15 +365,20 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       const send = ({ netns, args }: Claiming, verb: string): Promise<Answer> =>
         node.plexus.call({ ...node.request(verb, netns.name, { pool, config }), netns: netns.path, args });
       const link = { name: "br-nested", kind: "bridge", isExclusive: false } as const;
-      const listed = (ipam: object): readonly object[] => [{ type: "bridge", ipam }];
-      const nested = await claiming(node, "nested", undefined, listed({ type: "ipam-host-local" }), link);
+      const nested = await claiming(node, "nested", undefined, [{ type: "bridge", ipam: { type: "ipam-host-local" } }], link);
       const { status, stdout } = await send(nested, "ADD");
       expect({ status, stdout: status === 0 ? "" : stdout }).toEqual({ status: 0, stdout: "" });
       expect(addressOf(nested)).toMatch(/^10\.193\.0\.\d+$/);
       expect(node.leases("nested")).toEqual([addressOf(nested)]);
       const ranges = [[{ subnet: "10.194.0.0/24" }]];
       const dataDir = node.plexus.state("native-leases");
-      const ignores = await claiming(node, "ignores", undefined, listed({ type: "host-local", ranges, dataDir }), link);
+      const ignores = await claiming(
+        node,
+        "ignores",
+        undefined,
+        [{ type: "bridge", ipam: { type: "host-local", ranges, dataDir } }],
+        link,
+      );
       const refused = await send(ignores, "ADD");
       expect(refused.json).toMatchObject({
         msg: expect.stringContaining("should have an address of AddressPool nested, but has 10.194.0."),

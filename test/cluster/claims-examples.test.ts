@@ -140,6 +140,18 @@ describe.skipIf(skip)("the examples of networks as claims", () => {
       const patch = JSON.stringify([{ op: "replace", path: "/spec/devices", value }]);
       await cluster.succeed("patch", "resourceslice", slice?.metadata.name ?? "", "--type=json", "-p", patch);
     }, patient);
+  /** The VLANs of the pods' ports; by the stand-in's calls where the kernel has no VLANs of bridges. */
+  const placements = (standIn: RecorderPlugin | undefined): readonly string[] => {
+    if (standIn === undefined)
+      return ports().map((port) => /(\d+) PVID/.exec(node.run(["bridge", "vlan", "show", "dev", port]).stdout)?.[1] ?? "");
+    const adds = standIn.calls().filter(({ env }) => env["CNI_COMMAND"] === "ADD" && env["CNI_IFNAME"] === "tenant0");
+    return adds.map(({ stdin }) => {
+      const { bridge, vlan } = JSON.parse(stdin) as { readonly bridge?: unknown; readonly vlan?: unknown };
+      return bridge === "br-tenants" ? String(vlan) : "";
+    });
+  };
+  const phases = async (): Promise<readonly string[]> =>
+    (await items<{ readonly status: { readonly phase: string } }>("pods", "-l", "app=tenants")).map(({ status }) => status.phase);
   const addresses = (name: string): Promise<string> => cluster.succeed("exec", name, "--", "ip", "-4", "-o", "address");
 
   test("DR-03: a pod gets the bridge for everyone by its class", async () => {
@@ -152,20 +164,8 @@ describe.skipIf(skip)("the examples of networks as claims", () => {
 
   test("DR-03: two of three pods get a VLAN of a bridge with room for two, and the third waits", async () => {
     await applyExample("vlans.yaml", (text) => (ovs === undefined ? text : text.replace('"type": "bridge"', '"type": "ovs"')));
-    const phases = async (): Promise<readonly string[]> =>
-      (await items<{ readonly status: { readonly phase: string } }>("pods", "-l", "app=tenants")).map(
-        ({ status }) => status.phase,
-      );
     await vi.waitFor(async () => expect((await phases()).toSorted()).toEqual(["Pending", "Running", "Running"]), patient);
-    if (ovs === undefined) {
-      const vlans = ports().map((port) => node.run(["bridge", "vlan", "show", "dev", port]).stdout);
-      expect(vlans).toEqual([expect.stringMatching(/\b150 PVID/), expect.stringMatching(/\b150 PVID/)]);
-    } else {
-      const adds = ovs.calls().filter(({ env }) => env["CNI_COMMAND"] === "ADD");
-      const placed = adds.map(({ env, stdin }) => [env["CNI_IFNAME"], JSON.parse(stdin)] as const);
-      const wanted = ["tenant0", expect.objectContaining({ bridge: "br-tenants", vlan: 150 })];
-      expect(placed).toEqual([wanted, wanted]);
-    }
+    expect(placements(ovs)).toEqual(Array.from({ length: 2 }, () => "150"));
     await removeExample("vlans.yaml");
   }, 400_000);
 

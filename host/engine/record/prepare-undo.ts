@@ -80,8 +80,8 @@ export async function prepareUndo(
   const members = membersOf(plugins, pod?.made ?? [], view);
   if (members?.release !== undefined) return releaseMembers(call, members.release, { source, ifname, made, view, ownLinks });
   if (members !== undefined) {
-    const named = await nameMembers(call, members, view);
-    if (!named.ok) return kept(source, ifname, "has a member without its name", named.fault.msg);
+    const renamed = await nameMembers(call, members, view);
+    if (!renamed.ok) return kept(source, ifname, "has a member without its name", renamed.fault.msg);
   }
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };
   if (plan.isMissing === true && made !== undefined) {
