@@ -1,5 +1,5 @@
 // claims-prepare: NodePrepareResources of a claim as the kubelet sees it, against a read of the same claim. claims-pod0: an ADD whose network a claim asks
-// for, against the same network by annotation, both by one daemon.
+// for, against the same network by annotation, both by one daemon. claims-memory: the memory of a daemon with 1,000 claims.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { serveDriver } from "../features/claims/driver/driver-server.ts";
 import { claimPath } from "../features/claims/driver/prepare-claims.ts";
 import { ClaimStore } from "../features/claims/node/claim-store.ts";
 import { readDeviceSettings } from "../features/claims/rules/device-settings.ts";
+import type { PreparedClaim } from "../features/claims/rules/prepared-claim.ts";
 import { type OfferedDevice, offeredDevices } from "../features/claims/rules/offered-devices.ts";
 import { systemClock } from "../host/system/clock.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
@@ -20,6 +21,7 @@ import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namesp
 import { installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
+import { rssMiB } from "./observed-daemon.ts";
 import { startStopwatch } from "./stopwatch.ts";
 
 const claims = 60;
@@ -121,80 +123,144 @@ async function measurePrepare(): Promise<Samples | string> {
   }
 }
 
-async function measurePod(): Promise<Samples | string> {
-  const native = ["bridge", "host-local"];
-  const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
-  if (lacking !== undefined) return lacking;
+interface ClaimPods {
+  /** Attaches and detaches a pod: `claiming` has its further network by a claim, `annotated` the same by annotation. Answers the ADD's milliseconds. */
+  readonly addOf: (socket: string, name: "claiming" | "annotated") => Promise<number>;
+  readonly store: ClaimStore;
+  /** A directory for daemons' sockets. */
+  readonly sockets: string;
+  dispose(): Promise<void>;
+}
+
+/** A prepared claim for the further network. */
+function preparedClaim(uid: string, pod: string): PreparedClaim {
+  return {
+    namespace: "shop",
+    name: uid,
+    uid,
+    pods: [pod],
+    isShareable: false,
+    networks: [
+      {
+        request: "net",
+        pool: "node",
+        device: "bridge",
+        shareId: "",
+        isOfClass: false,
+        source: { kind: "definition", namespace: "shop", name: "further" },
+        link: { name: "cbench1", kind: "bridge", isExclusive: false },
+      },
+    ],
+  };
+}
+
+function claimPods(): ClaimPods {
   const plexus = installPlexus({ native });
   const stopwatch = startStopwatch();
-  const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
   const pod = createPodNamespace("bench");
-  try {
-    const manifests = manifestsIn(join(plexus.directory, "manifests"));
-    const ranges = [[{ subnet: "10.89.0.0/16" }]];
-    const further = { type: "bridge", bridge: "cbench1", ipam: { type: "host-local", ranges } };
-    manifests.network("further", [further]);
-    manifests.pod("annotated", "further");
-    manifests.pod("claiming");
-    const store = new ClaimStore(plexus.state("lib"));
-    const written = store.write({
-      namespace: "shop",
-      name: "claim",
-      uid: "claim-1",
-      pods: [uidOf("claiming")],
-      isShareable: false,
-      networks: [
-        {
-          request: "net",
-          pool: "node",
-          device: "bridge",
-          shareId: "",
-          isOfClass: false,
-          source: { kind: "definition", namespace: "shop", name: "further" },
-          link: { name: "cbench1", kind: "bridge", isExclusive: false },
-        },
-      ],
-    });
-    if (!written.ok) throw new Error(written.fault.msg);
-    const config = {
-      cniVersion: "1.0.0",
-      name: "bench",
-      type: "plexus",
-      cniDir: plexus.state("lib"),
-      definitions: { trusted: ["*"] },
-      runDir: plexus.runState("run"),
-      manifests: manifests.directory,
-      claims: true,
-      delegates: [
-        {
-          cniVersion: "1.0.0",
-          name: "pods",
-          plugins: [{ ...further, bridge: "cbench0", ipam: { type: "host-local", subnet: "10.90.0.0/16" } }],
-        },
-      ],
-    };
-    let containers = 0;
-    const addOf = async (name: string): Promise<number> => {
+  const manifests = manifestsIn(join(plexus.directory, "manifests"));
+  const ranges = [[{ subnet: "10.89.0.0/16" }]];
+  const further = { type: "bridge", bridge: "cbench1", ipam: { type: "host-local", ranges } };
+  manifests.network("further", [further]);
+  manifests.pod("annotated", "further");
+  manifests.pod("claiming");
+  const store = new ClaimStore(plexus.state("lib"));
+  const written = store.write(preparedClaim("claim-1", uidOf("claiming")));
+  if (!written.ok) throw new Error(written.fault.msg);
+  const config = {
+    cniVersion: "1.0.0",
+    name: "bench",
+    type: "plexus",
+    cniDir: plexus.state("lib"),
+    definitions: { trusted: ["*"] },
+    runDir: plexus.runState("run"),
+    manifests: manifests.directory,
+    claims: true,
+    delegates: [
+      {
+        cniVersion: "1.0.0",
+        name: "pods",
+        plugins: [{ ...further, bridge: "cbench0", ipam: { type: "host-local", subnet: "10.90.0.0/16" } }],
+      },
+    ],
+  };
+  let containers = 0;
+  return {
+    store,
+    sockets: join(plexus.directory, "daemon"),
+    async addOf(socket, name) {
       const call = { containerId: `c-${containers++}`, netns: pod.path, ifname: "eth0", args: manifests.argsOf(name), config };
       const run = (verb: "ADD" | "DEL"): Promise<{ readonly ms: number; readonly stdout: string }> => {
-        const env = runtimeEnvironment({ verb, ...call, env: { PLEXUS_SOCKET: daemon.socket } }, plexus.cniPath);
+        const env = runtimeEnvironment({ verb, ...call, env: { PLEXUS_SOCKET: socket } }, plexus.cniPath);
         return stopwatch.run({ argv: [join(plexus.cniPath, "plexus")], env, stdin: JSON.stringify(config) });
       };
       const added = await run("ADD");
       if (pod.links().length !== 2) throw new Error(`the pod ${name} lacks a link: ${added.stdout}`);
       await run("DEL");
       return added.ms;
-    };
-    return await inTurns({ subject: () => addOf("claiming"), baseline: () => addOf("annotated"), warmUp: 5, samples: 60 });
+    },
+    async dispose() {
+      await stopwatch.dispose();
+      pod.dispose();
+      plexus.dispose();
+    },
+  };
+}
+
+const native = ["bridge", "host-local"];
+const missingForPods = (): string | undefined => missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
+
+async function measurePod(): Promise<Samples | string> {
+  const lacking = missingForPods();
+  if (lacking !== undefined) return lacking;
+  const pods = claimPods();
+  const { socket, stop } = await startDaemon({ socket: join(pods.sockets, "plexus.sock") });
+  try {
+    const sample = (name: "claiming" | "annotated") => () => pods.addOf(socket, name);
+    return await inTurns({ subject: sample("claiming"), baseline: sample("annotated"), warmUp: 5, samples: 60 });
   } finally {
-    await daemon.stop();
-    await stopwatch.dispose();
-    pod.dispose();
-    plexus.dispose();
+    await stop();
+    await pods.dispose();
   }
 }
 
-/** `claims-prepare`, `claims-pod0`. */
+const manyClaims = 1_000;
+/** Pods that come and go before the daemon's memory is read: each ADD looks at all claims of the pod's namespace. */
+const podsBeforeReading = 30;
+
+async function measureMemory(): Promise<Samples | string> {
+  const lacking = missingForPods();
+  if (lacking !== undefined) return lacking;
+  const pods = claimPods();
+  const uids = Array.from({ length: manyClaims }, (_, index) => `more-${index}`);
+  let daemons = 0;
+  const memory = async (): Promise<number> => {
+    const daemon = await startDaemon({ socket: join(pods.sockets, `${daemons++}`, "plexus.sock") });
+    try {
+      for (let pod = 0; pod < podsBeforeReading; pod++) await pods.addOf(daemon.socket, "claiming");
+      return rssMiB(daemon.pid);
+    } finally {
+      await daemon.stop();
+    }
+  };
+  try {
+    return await inTurns({
+      async subject() {
+        for (const uid of uids) pods.store.write(preparedClaim(uid, `pod-of-${uid}`));
+        const taken = await memory();
+        for (const uid of uids) pods.store.remove(uid);
+        return taken;
+      },
+      baseline: memory,
+      warmUp: 0,
+      samples: 5,
+    });
+  } finally {
+    await pods.dispose();
+  }
+}
+
+/** `claims-prepare`, `claims-pod0`, `claims-memory`. */
 export const claimBenchmarks: readonly Benchmark[] = [
   {
     id: "claims-prepare",
@@ -208,5 +274,13 @@ export const claimBenchmarks: readonly Benchmark[] = [
     target: "median at most 1 ms above",
     difference: true,
     sample: measurePod,
+  },
+  {
+    id: "claims-memory",
+    title: "resident set of a daemon with 1,000 claims on its node, against one with a single claim",
+    target: "at most 15 MiB above",
+    unit: "MiB",
+    difference: true,
+    sample: measureMemory,
   },
 ];

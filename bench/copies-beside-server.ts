@@ -81,6 +81,15 @@ async function strictCalls(): Promise<Samples> {
   return samples;
 }
 
+/** Calls of a component that the pool's only process has run before. */
+async function warmCalls(): Promise<Samples> {
+  const pools = { copy: poolOf("copy", { warm: 1, maxProcesses: 1 }), new: poolOf("new", { warm: 1, maxProcesses: 1 }) };
+  const of = (start: Start) => (): Promise<number> => timed(() => call(pools[start]));
+  const samples = await inTurns({ subject: of("copy"), baseline: of("new"), warmUp: 50, samples: 200 });
+  await Promise.all([pools.copy.close(), pools.new.close()]);
+  return samples;
+}
+
 async function newComponent(pool: ProcessPool): Promise<number> {
   await rest(pool);
   return timed(async () => {
@@ -94,6 +103,7 @@ const times: CopyTimes = {
   firstCall: await withNewPools({ warm: 0, maxProcesses: 1 }, (pool) => timed(() => call(pool))),
   newComponent: await withNewPools({ warm: 1, maxProcesses: 1 }, newComponent),
   strictCall: await strictCalls(),
+  warmCall: await warmCalls(),
 };
 process.stdout.write(`${JSON.stringify(times)}\n`);
 process.exit(0);

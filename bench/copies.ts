@@ -22,6 +22,8 @@ export interface CopyTimes {
   readonly newComponent: Samples;
   /** A call with a process of its own. */
   readonly strictCall: Samples;
+  /** A call in a process that has run the component before. */
+  readonly warmCall: Samples;
 }
 
 function measure(): CopyTimes | string {
@@ -71,5 +73,11 @@ export const copyBenchmarks: readonly Benchmark[] = [
     "one call with a process of its own (level strict), a copy of the zygote / a new Node",
     "at most 4 ms",
     ({ strictCall }) => strictCall,
+  ),
+  row(
+    "sandbox-call-warm-copy",
+    "one call in a process that has run the component before, a copy of the zygote / a new Node",
+    "none of its own",
+    ({ warmCall }) => warmCall,
   ),
 ];

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-import type { SimulatedSize, Simulation } from "../bench/cluster-simulation/simulation.ts";
+import type { PolicyWork, SelectedPods, SimulatedSize, Simulation } from "../bench/cluster-simulation/simulation.ts";
 
 export const simulationPagePath = "docs/reference/cluster-simulation.md";
 const recordPath = "docs/reference/cluster-simulation.json";
@@ -33,6 +33,7 @@ interface Line {
 }
 
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
+const kib = (value: number): string => `${(value / 1024).toFixed(0)} KiB`;
 const mib = (value: number): string => `${(value / 2 ** 20).toFixed(2)} MiB`;
 
 const lines: readonly Line[] = [
@@ -61,27 +62,29 @@ const lines: readonly Line[] = [
     text: seconds,
   },
   {
-    title: "lists of blocks meanwhile, for one node",
-    of: perNode(({ claims }) => claims.lists),
-    text: (value) => value.toFixed(2),
-  },
-  {
-    title: "bytes of these lists for one node",
-    of: perNode(({ claims }) => claims.listBytes),
-    text: (value) => `${(value / 1024).toFixed(1)} KiB`,
-  },
-  {
-    title: "further requests for blocks, for one node",
-    of: perNode(({ claims }) => claims.requests),
+    title: "requests for blocks meanwhile, for one node",
+    of: perNode(({ claims }) => claims.requests + claims.lists),
     text: (value) => value.toFixed(2),
   },
   { title: "CPU time of the API server for these claims", of: ({ claims }) => claims.cpuSeconds, text: seconds },
+  {
+    title: "the daemons of all nodes start again: requests for their blocks, for one node",
+    of: perNode(({ looks }) => looks.requests),
+    text: (value) => value.toFixed(2),
+  },
+  { title: "lists of blocks meanwhile", of: ({ looks }) => looks.lists, text: whole },
+  { title: "CPU time of the API server meanwhile", of: ({ looks }) => looks.cpuSeconds, text: seconds },
+  {
+    title: "each node searches once for blocks that it does not know: CPU time of the API server",
+    of: ({ searches }) => searches.cpuSeconds,
+    text: seconds,
+  },
   { title: "lists and watches that began again, because this machine was too slow", of: ({ warnings }) => warnings, text: whole },
   { title: "resident memory of the API server", of: ({ serverRssMiB }) => serverRssMiB * 2 ** 20, text: mib },
 ];
 
 /** The page of the committed simulation. */
-export function simulationPage({ date, processors, sizes }: Simulation = readSimulation()): string {
+export function simulationPage({ date, processors, sizes, policy }: Simulation = readSimulation()): string {
   const head = ["", ...sizes.map(({ nodes }) => `${whole(nodes)} nodes`), "grows"];
   const rows = lines.map(({ title, of, text }) => [title, ...sizes.map((size) => text(of(size))), growthOf(sizes, of)]);
   const [size] = sizes;
@@ -97,8 +100,26 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 - A daemon watches the pods of its own node only, so a new pod is told to one daemon. Nothing here grows by nodes times pods.
 - Each daemon holds every definition, so a change of a definition is sent to each node, and a restart of all daemons lists all definitions once for each node: nodes times definitions.
-- A node claims a block by two requests and lists no blocks of others. It lists its own blocks once, at its start. For that the API server looks at all blocks: with etcd 3.4.23, which this
-  measurement has, it reads them from etcd, so its CPU time for claims grows faster than the nodes. From etcd 3.4.31 and 3.5.13 on it looks in its memory.
+- A node claims a block by one request, and reads its own blocks by their names when its daemon starts. So no start lists blocks, and the requests grow with the node's own blocks only.
+- Once an hour, at a time of its own, each node searches for blocks that it does not know. The API server answers from its memory, where it looks at all blocks of the cluster: the CPU time of
+  all searches of an hour grows with nodes times blocks, from the small figure of the table.
+- A request for blocks is the same work in each size. The API server's CPU time also has the watches that begin again meanwhile, and its own work for more watches.
+${policy === undefined ? "" : policyPart(policy)}`;
+}
+
+function policyPart({ pods, slices, bytes, maxBytes, made, added, restarted }: SelectedPods): string {
+  const work = (what: string, { writes, seconds: duration, cpuSeconds }: PolicyWork): string =>
+    `| ${what} | ${whole(writes)} | ${seconds(duration)} | ${seconds(cpuSeconds)} |`;
+  return `
+## A policy that selects ${whole(pods)} pods
+
+\`bench/cluster-simulation/policy.ts\` makes a policy whose rule selects ${whole(pods)} pods of one namespace, with \`plexus-controller\` and the same API server. The controller writes
+${whole(slices)} NetworkAddressSlices, ${kib(bytes)} as JSON together. Each daemon of a node with policies watches them, so each holds all of them. A change of one pod sends one slice of
+${kib(maxBytes)} at most to each of these daemons: nodes times changes, and not nodes times pods.
+
+| what happens | writes of slices | until all slices are right | CPU time of the API server |
+|---|---|---|---|
+${[work("the policy is made", made), work("one more pod", added), work("the controller starts again (15 s of the time are a pause)", restarted)].join("\n")}
 `;
 }
 

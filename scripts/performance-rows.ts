@@ -123,6 +123,14 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
       },
     ],
     [
+      "claims-memory",
+      {
+        what: "resident set of a daemon with 1,000 claims on its node, after 30 pods, against a daemon with one claim",
+        target: "at most 15 MiB above",
+        met: medianAbove(15),
+      },
+    ],
+    [
       "policies-pod0",
       {
         what: "ADD of a pod on a further network with 20 policies of 25 peers each through the daemon, against the same pod without the key `policies`",

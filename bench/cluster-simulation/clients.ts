@@ -1,12 +1,15 @@
 // Light daemons: the real sources of pods and definitions (DaemonClusters) and the real pools (NodePools) of many nodes in one process, without kernel and
 // sandbox. Arguments: the kubeconfig, the number of the first node, the count of nodes, a directory. A line `restart` on stdin closes and opens all of them; a
-// line `claim POOL` lets each node claim a block of a pool, then one ahead. Writes a line of JSON each 250 ms.
+// line `claim POOL` lets each node claim a block of a pool, then one ahead; `look POOL` opens the pools of each node as its next daemon does; `search POOL` lets
+// each node search once for blocks that it does not know. Writes a line of JSON each 250 ms.
 
 import { createInterface } from "node:readline";
 import { argv } from "node:process";
 import { join } from "node:path";
+import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { BlockApi } from "../../features/pools/api/block-api.ts";
 import { NodePools } from "../../features/pools/leases/node-pools.ts";
+import type { PoolAccess } from "../../features/pools/leases/pool-access.ts";
 import { PoolDirectory } from "../../features/pools/leases/pool-directory.ts";
 import { poolSpans } from "../../features/pools/rules/pool-blocks.ts";
 import { readAddressPool } from "../../features/pools/rules/address-pool.ts";
@@ -27,8 +30,8 @@ export interface ClientsState {
   readonly podChanges: number;
   /** Lists and watches that failed or were silent for too long, and that began again. */
   readonly warnings: number;
-  /** Nodes that have claimed a block of the last pool. */
-  readonly claimed: number;
+  /** Works of all nodes that have ended. */
+  readonly works: number;
   readonly rssMiB: number;
 }
 
@@ -38,7 +41,7 @@ const atOnce = 50;
 let podChanges = 0;
 let warnings = 0;
 let rounds = 0;
-let claimed = 0;
+let works = 0;
 let daemons: readonly DaemonClusters[] = [];
 
 const onPod = (): void => void (podChanges += 1);
@@ -74,49 +77,80 @@ function state(): ClientsState {
     lists: sum(({ lists }) => lists),
     podChanges,
     warnings,
-    claimed,
+    works,
     rssMiB: process.memoryUsage().rss / 2 ** 20,
   };
 }
 
-/** Each node claims a block of the pool, and a second one, as a node does whose first one is nearly used. */
-async function claim(name: string): Promise<void> {
-  claimed = 0;
+/** Works for each node, for 16 nodes at once. */
+async function eachNode(work: (index: number, objects: ApiObjects) => Promise<void>): Promise<void> {
   const objects = objectsOf(kubeconfig);
+  const next = Array.from({ length: Number(count) }, (_, index) => Number(from) + index).values();
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const index of next) await work(index, objects);
+    }),
+  );
+  objects.close();
+  works += 1;
+}
+
+/** The pools of a node whose daemon starts now, and which then knows its blocks. */
+async function opened(
+  index: number,
+  name: string,
+  objects: ApiObjects,
+): Promise<{ readonly pools: NodePools; readonly access: PoolAccess }> {
   const api = new BlockApi(objects);
-  const node = async (index: number): Promise<void> => {
-    const pools = new NodePools({
-      directory: new PoolDirectory(join(directory, String(index))),
-      nodeName: `node-${index}`,
-      api: async () => api,
-      now: () => ({ monotonicMs: systemClock.now(), wallMs: Date.now() }),
-      warn: () => void (warnings += 1),
-    });
-    const access = await pools.open(name);
+  const pools = new NodePools({
+    directory: new PoolDirectory(join(directory, name, String(index))),
+    nodeName: `node-${index}`,
+    api: async () => api,
+    now: () => ({ monotonicMs: systemClock.now(), wallMs: Date.now() }),
+    warn: () => void (warnings += 1),
+  });
+  const access = await pools.open(name);
+  if (!access.ok) throw new Error(access.fault.msg);
+  const ready = await access.value.ready();
+  if (!ready.ok) throw new Error(ready.fault.msg);
+  return { pools, access: access.value };
+}
+
+/** Each node claims a block of the pool, and a second one, as a node does whose first one is nearly used. */
+const claim = (name: string): Promise<void> =>
+  eachNode(async (index, objects) => {
+    const { pools, access } = await opened(index, name, objects);
     const found = await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${name}`);
     const pool = found.kind === "object" ? readAddressPool(found.object) : undefined;
-    if (!access.ok || pool?.ok !== true) throw new Error(`${name} cannot be read`);
-    await access.value.ready();
+    if (pool?.ok !== true) throw new Error(`${name} cannot be read`);
     for (let block = 0; block < 2;) {
-      const made = await access.value.claim(poolSpans(pool.value, 4));
+      const made = await access.claim(poolSpans(pool.value, 4));
       // A kubelet repeats an ADD that got no address in time.
       if (made.ok) block++;
       else warnings += 1;
     }
     pools.close();
-    claimed += 1;
-  };
-  const next = Array.from({ length: Number(count) }, (_, index) => Number(from) + index).values();
-  await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      for (const index of next) await node(index);
-    }),
-  );
-  objects.close();
-}
+  });
+
+/** The daemon of each node starts again. */
+const look = (name: string): Promise<void> =>
+  eachNode(async (index, objects) => {
+    const { pools, access } = await opened(index, name, objects);
+    if (access.usable().length === 0) throw new Error(`node-${index} has lost its blocks`);
+    pools.close();
+  });
+
+/** The search of each node, which a daemon makes once an hour. */
+const search = (): Promise<void> =>
+  eachNode(async (index, objects) => {
+    const listed = await new BlockApi(objects).blocksOfNode(`node-${index}`, "from the cache");
+    if (!listed.ok) throw new Error(listed.fault.msg);
+  });
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (line.startsWith("claim ")) void claim(line.slice("claim ".length));
+  if (line.startsWith("look ")) void look(line.slice("look ".length));
+  if (line.startsWith("search ")) void search();
   if (line === "restart") void Promise.all(daemons.map((each) => each.close())).then(start);
 });
 setInterval(() => process.stdout.write(`${JSON.stringify(state())}\n`), 250);

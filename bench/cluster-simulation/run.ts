@@ -7,7 +7,7 @@
 // makes the page.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath } from "node:process";
@@ -23,7 +23,7 @@ import { adminClient } from "../../test/lab/kube/admin.ts";
 import { root } from "../../test/lab/compiled.ts";
 import type { ClientsState } from "./clients.ts";
 import { type ServerMetrics, serverMetrics } from "./server-metrics.ts";
-import type { SimulatedSize, Simulation } from "./simulation.ts";
+import type { PoolWork, SimulatedSize, Simulation } from "./simulation.ts";
 
 const { values } = parseArgs({
   options: {
@@ -43,6 +43,8 @@ class Clients {
   readonly #states = new Map<ChildProcess, ClientsState>();
   /** Rounds of starts that each process must have had. */
   readonly #rounds = new Map<ChildProcess, number>();
+  /** Works that each process must have ended. */
+  readonly #works = new Map<ChildProcess, number>();
   count = 0;
   readonly #directory: string;
 
@@ -93,15 +95,18 @@ class Clients {
     return this.untilLive(started);
   }
 
-  /** Seconds until each node has claimed its blocks of a pool. */
-  async claim(pool: string): Promise<number> {
+  /** Seconds until each node has done its work with a pool. */
+  async work(what: "claim" | "look" | "search", pool: string): Promise<number> {
     const started = performance.now();
-    const before = new Set(this.#states.values());
-    for (const child of this.#processes) child.stdin?.write(`claim ${pool}\n`);
+    for (const child of this.#processes) {
+      this.#works.set(child, (this.#states.get(child)?.works ?? 0) + 1);
+      child.stdin?.write(`${what} ${pool}\n`);
+    }
     for (;;) {
       await setTimeout(100);
-      const isNew = [...this.#states.values()].every((state) => !before.has(state));
-      if (isNew && this.sum(({ claimed }) => claimed) === this.count) return (performance.now() - started) / 1000;
+      const states = [...this.#states.entries()];
+      if (states.every(([child, { works }]) => works >= (this.#works.get(child) ?? 0)))
+        return (performance.now() - started) / 1000;
     }
   }
 
@@ -208,9 +213,15 @@ async function simulate(): Promise<Simulation> {
     const range = { subnet: `10.${16 * (sizes.length + 1)}.0.0/12` };
     await untilMade(() => objects.create(poolObject(pool, [range]) as never));
     await untilAccepted(() => objects.read({ apiVersion: "plexus.dev/v1alpha1", kind: "AddressPool", metadata: { name: pool } }));
-    const beforeClaims = await look();
-    const claimSeconds = await clients.claim(pool);
-    const claims = difference(beforeClaims, await look());
+    const work = async (what: Parameters<Clients["work"]>[0]): Promise<PoolWork> => {
+      const before = await look();
+      const seconds = await clients.work(what, pool);
+      const { blockLists, blockListBytes, blockRequests, cpuSeconds } = difference(before, await look());
+      return { seconds, lists: blockLists, listBytes: blockListBytes, requests: blockRequests, cpuSeconds };
+    };
+    const claims = await work("claim");
+    const looks = await work("look");
+    const searches = await work("search");
     sizes.push({
       nodes,
       pods,
@@ -233,14 +244,9 @@ async function simulate(): Promise<Simulation> {
       },
       definitionChanges: { count: changes, events: changed.definitionEvents, bytes: changed.definitionEventBytes },
       serverRssMiB: now.rssMiB,
-      claims: {
-        blocks: nodes * 2,
-        seconds: claimSeconds,
-        lists: claims.blockLists,
-        listBytes: claims.blockListBytes,
-        requests: claims.blockRequests,
-        cpuSeconds: claims.cpuSeconds,
-      },
+      claims,
+      looks,
+      searches,
       warnings: clients.sum(({ warnings }) => warnings),
       clientRssMiB: clients.sum(({ rssMiB }) => rssMiB),
     });
@@ -250,5 +256,9 @@ async function simulate(): Promise<Simulation> {
 }
 
 const simulation = await simulate();
-if (values.record !== undefined) writeFileSync(values.record, `${JSON.stringify(simulation, null, 2)}\n`);
+if (values.record !== undefined) {
+  // policy.ts records its figures in the same file.
+  const { policy } = existsSync(values.record) ? (JSON.parse(readFileSync(values.record, "utf8")) as Simulation) : {};
+  writeFileSync(values.record, `${JSON.stringify({ ...simulation, policy }, null, 2)}\n`);
+}
 process.exit(0);

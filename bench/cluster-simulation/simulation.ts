@@ -1,5 +1,17 @@
 // The record of a simulation of many nodes.
 
+/** Work of all nodes with one pool. */
+export interface PoolWork {
+  readonly seconds: number;
+  /** Lists of blocks. */
+  readonly lists: number;
+  readonly listBytes: number;
+  /** Other requests for blocks. */
+  readonly requests: number;
+  /** Of the API server. */
+  readonly cpuSeconds: number;
+}
+
 /** The figures of one number of nodes. Bytes and events are those that the API server has sent in the phase. */
 export interface SimulatedSize {
   readonly nodes: number;
@@ -24,19 +36,40 @@ export interface SimulatedSize {
     readonly cpuSeconds: number;
   };
   readonly definitionChanges: { readonly count: number; readonly events: number; readonly bytes: number };
-  /** All nodes claim two blocks of a new pool at once. Lists include each node's own look for its blocks. */
-  readonly claims: {
-    readonly blocks: number;
-    readonly seconds: number;
-    readonly lists: number;
-    readonly listBytes: number;
-    readonly requests: number;
-    readonly cpuSeconds: number;
-  };
+  /** All nodes claim two blocks of a new pool at once. */
+  readonly claims: PoolWork;
+  /** The daemons of all nodes start again, and look for their blocks. */
+  readonly looks: PoolWork;
+  /** Each node searches once for blocks that it does not know. */
+  readonly searches: PoolWork;
   /** Lists and watches that failed or were silent for too long, since the first start. */
   readonly warnings: number;
   readonly serverRssMiB: number;
   readonly clientRssMiB: number;
+}
+
+/** Work of plexus-controller for a policy. */
+export interface PolicyWork {
+  readonly seconds: number;
+  /** Writes of slices. */
+  readonly writes: number;
+  /** Of the API server. */
+  readonly cpuSeconds: number;
+}
+
+/** A policy whose rule selects many pods. */
+export interface SelectedPods {
+  readonly pods: number;
+  readonly slices: number;
+  /** Of all slices, as JSON. */
+  readonly bytes: number;
+  /** Of the largest slice, which a change sends to each daemon. */
+  readonly maxBytes: number;
+  readonly made: PolicyWork;
+  /** One more pod. */
+  readonly added: PolicyWork;
+  /** The controller starts again. */
+  readonly restarted: PolicyWork;
 }
 
 /** The file of the figures. */
@@ -44,4 +77,5 @@ export interface Simulation {
   readonly date: string;
   readonly processors: number;
   readonly sizes: readonly SimulatedSize[];
+  readonly policy?: SelectedPods;
 }

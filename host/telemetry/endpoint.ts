@@ -39,6 +39,8 @@ const onlyTrusted: Page = { status: 403, type: text, body: "not served over TCP;
 
 /** Maximum age of metrics and readiness over TCP, in ms. */
 const recentMs = 1000;
+/** Milliseconds after which `/healthz?start` no longer waits for the daemon's first readiness. */
+const startMs = 20_000;
 
 /** The HTTP servers of one daemon. */
 export class Endpoint {
@@ -49,10 +51,13 @@ export class Endpoint {
   readonly #servers: Server[] = [];
   readonly #recentText: () => Promise<string>;
   readonly #recentReadiness: () => Promise<Readiness>;
+  readonly #createdAt: number;
+  #isStarted = false;
 
   constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, commands: EndpointCommands) {
     this.#commands = commands;
     this.#init = init;
+    this.#createdAt = init.clock.now();
     this.#telemetry = telemetry;
     this.#metrics = metrics;
     this.#recentText = recent(() => metrics.text(), init.clock);
@@ -102,7 +107,7 @@ export class Endpoint {
       const pages = this.#commands.pages();
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
       if (page !== undefined) return trusted ? await page(request.method ?? "", query) : onlyTrusted;
-      return await this.#page(request.method ?? "", path, trusted);
+      return await this.#page(request.method ?? "", path, query, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
       return { status: 500, type: text, body: "internal error; the daemon's log has the reason\n" };
@@ -132,18 +137,26 @@ export class Endpoint {
     return { status: 200, type: "application/json", body: `${JSON.stringify(report)}\n` };
   }
 
+  /** Whether the daemon was ready once, or had its time for that: a daemon without the API is never ready, and a restart does not repair that. */
+  async #hasStarted(): Promise<boolean> {
+    this.#isStarted ||= this.#init.clock.now() - this.#createdAt >= startMs || (await this.#recentReadiness()).ready;
+    return this.#isStarted;
+  }
+
   /** The paths of requests with POST, but for `/removal`. */
   #posts(): string {
     return ["/reconcile", ...Object.keys(this.#commands.pages())].join(", ");
   }
 
-  async #page(method: string, path: string, trusted: boolean): Promise<Page> {
+  async #page(method: string, path: string, query: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
       return { status: 405, type: text, body: `allowed methods: GET and HEAD; POST for ${this.#posts()} and /removal\n` };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };
       case "/healthz":
+        if (query === "start" && !(await this.#hasStarted()))
+          return { status: 503, type: text, body: "not ready for the first time yet\n" };
         return { status: 200, type: text, body: "ok\n" };
       case "/readyz": {
         const { ready, checks } = trusted ? await this.#telemetry.readiness() : await this.#recentReadiness();

@@ -41,6 +41,8 @@ export interface PoolCall {
 export interface PoolNodeInit {
   /** Components besides ipam-host-local. */
   readonly components?: readonly string[];
+  /** Reference plugins. Default: none. */
+  readonly native?: readonly string[];
   readonly sandboxes?: number;
   /** Further arguments of Node, before the daemon's program. */
   readonly nodeArgs?: readonly string[];
@@ -52,9 +54,9 @@ export interface PoolNodeInit {
 export async function openPoolNode(
   name: string,
   kubeconfig: string,
-  { sandboxes = 2, nodeArgs = [], env = {}, components = [] }: PoolNodeInit = {},
+  { sandboxes = 2, nodeArgs = [], env = {}, components = [], native = [] }: PoolNodeInit = {},
 ): Promise<PoolNode> {
-  const plexus = installPlexus({ components: ["ipam-host-local", ...components] });
+  const plexus = installPlexus({ native, components: ["ipam-host-local", ...components] });
   const cniDir = plexus.state("cni");
   const runDir = plexus.state("run");
   const socket = join(plexus.runState("daemon"), "plexusd.sock");

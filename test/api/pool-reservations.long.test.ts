@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { ClaimStore } from "../../features/claims/node/claim-store.ts";
 import { poolsPart } from "../../features/pools/controller/part.ts";
+import type { ClaimedLink } from "../../features/claims/rules/prepared-claim.ts";
 import type { ReservationHolder } from "../../features/pools/rules/address-reservation.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
@@ -15,12 +16,14 @@ import { partContext } from "../lab/kube/part-context.ts";
 import { daemonRights, poolObject, poolRequests } from "../lab/kube/pool-objects.ts";
 import type { Answer } from "../lab/plexus.ts";
 import { createPodNamespace, type PodNamespace, requirePrivateNamespaces } from "../lab/namespaces.ts";
-import { iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../lab/requires.ts";
 import { addressesIn, openPoolNode, type PoolNode } from "./pool-node.ts";
 
 const claims = "/apis/k8s.cni.cncf.io/v1alpha1/namespaces/shop/ipamclaims";
 const reservations = "/apis/plexus.dev/v1alpha1/addressreservations";
 const pool = "kept";
+/** Plugins of the node, where the machine has them. */
+const native = referencePlugins("bridge", "host-local")() === undefined ? ["bridge", "host-local"] : [];
 
 interface Owner {
   readonly apiVersion: string;
@@ -156,9 +159,14 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
   };
 
   /** Prepares the pod's claim on its node. */
-  const claiming = async (node: PoolNode, pod: string, owner?: Owner): Promise<Claiming> => {
+  const claiming = async (
+    node: PoolNode,
+    pod: string,
+    owner?: Owner,
+    plugins: readonly object[] = [{ type: "macvlan", ipam: { type: "ipam-host-local" } }],
+    link: ClaimedLink = { name: "up-mig", kind: "link", isExclusive: false },
+  ): Promise<Claiming> => {
     const uid = await makePod(pod, owner);
-    const plugins = [{ type: "macvlan", ipam: { type: "ipam-host-local" } }];
     const written = new ClaimStore(node.plexus.state("cni")).write({
       namespace: "shop",
       name: `of-${pod}`,
@@ -169,12 +177,12 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
         {
           request: "net",
           pool: node.name,
-          device: "nic-up-mig",
+          device: `nic-${link.name}`,
           shareId: "",
           isOfClass: true,
           source: { kind: "list", text: JSON.stringify({ cniVersion: "1.0.0", name: "moving", plugins }) },
-          addressPool: "migrated",
-          link: { name: "up-mig", kind: "link", isExclusive: false },
+          addressPool: link.kind === "bridge" ? "nested" : "migrated",
+          link,
         },
       ],
     });
@@ -216,7 +224,7 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
     const kept = [{ subnet: "10.190.0.0/24", static: ["10.190.0.128/29", "10.190.0.200"] }];
     await makePool(pool, kept, { blockSize: 16 });
     nodes = await Promise.all([
-      openPoolNode("node-1", api.plexus, { components: ["macvlan"] }),
+      openPoolNode("node-1", api.plexus, { components: ["macvlan"], native }),
       openPoolNode("node-2", api.plexus, { components: ["macvlan"] }),
     ] as const);
   });
@@ -344,6 +352,40 @@ describe.skipIf(missing("reservations of pools", privateNamespaces, kubeApi))("a
       expect(await send(source, "DEL")).toMatchObject({ status: 0 });
       await expectSoon(async () => expect(await holdersOf(address, "migrated")).toEqual(["virt-launcher-moved-b node-2"]));
       for (const each of [target, other]) expect(await send(each, "DEL")).toMatchObject({ status: 0 });
+    },
+  );
+
+  test.skipIf(missing("a nested call", iproute2, linkType("bridge"), referencePlugins("bridge", "host-local")))(
+    "DR-13: a native bridge gets the claim's address from a component that it calls, and one whose IPAM plugin knows no pools is undone",
+    async () => {
+      await makePool("nested", [{ subnet: "10.193.0.0/24" }], {});
+      onTestFinished(() => runIp("link", "delete", "br-nested"));
+      const [node] = nodes;
+      const config = { claims: true, namespaceIsolation: false };
+      const send = ({ netns, args }: Claiming, verb: string): Promise<Answer> =>
+        node.plexus.call({ ...node.request(verb, netns.name, { pool, config }), netns: netns.path, args });
+      const link = { name: "br-nested", kind: "bridge", isExclusive: false } as const;
+      const nested = await claiming(node, "nested", undefined, [{ type: "bridge", ipam: { type: "ipam-host-local" } }], link);
+      const { status, stdout } = await send(nested, "ADD");
+      expect({ status, stdout: status === 0 ? "" : stdout }).toEqual({ status: 0, stdout: "" });
+      expect(addressOf(nested)).toMatch(/^10\.193\.0\.\d+$/);
+      expect(node.leases("nested")).toEqual([addressOf(nested)]);
+      const ranges = [[{ subnet: "10.194.0.0/24" }]];
+      const dataDir = node.plexus.state("native-leases");
+      const ignores = await claiming(
+        node,
+        "ignores",
+        undefined,
+        [{ type: "bridge", ipam: { type: "host-local", ranges, dataDir } }],
+        link,
+      );
+      const refused = await send(ignores, "ADD");
+      expect(refused.json).toMatchObject({
+        msg: expect.stringContaining("should have an address of AddressPool nested, but has 10.194.0."),
+      });
+      expect(ignores.netns.links()).toEqual([]);
+      expect(await send(nested, "DEL")).toMatchObject({ status: 0 });
+      expect([node.leases("nested"), nested.netns.links()]).toEqual([[], []]);
     },
   );
 

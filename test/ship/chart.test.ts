@@ -729,7 +729,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     expect(local.livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 9464, host: "127.0.0.1" });
     const node = containerOf(podOf(render("--set", "metrics.address=node,metrics.port=9999")), "plexusd");
     expect(node.args).toContain("--metrics-listen=[$(HOST_IP)]:9999");
-    expect(node.startupProbe?.httpGet).toEqual({ path: "/healthz", port: 9999 });
+    expect(node.startupProbe?.httpGet).toEqual({ path: "/healthz?start", port: 9999 });
   });
 
   test("the configuration is one that Plexus reads, with the values' keys", () => {

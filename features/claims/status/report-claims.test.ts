@@ -197,3 +197,18 @@ test("DR-07: a DEL removes the device's entry, unless the pod has a newer sandbo
   expect(await devices()).toEqual([{ driver: "gpu.example.com", device: "d", pool: "n1" }]);
   of.stop();
 });
+
+test("DR-07: an attachment that a one-shot engine made is reported within half a minute, once", async () => {
+  const { journal, reports: of, devices, writes } = reported();
+  await of.start();
+  const [key, attached] = entry("c1", "02:00:00:00:00:01");
+  journal.set("c1", [key, { ...attached, closed: false }]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await devices()).toHaveLength(1);
+  journal.set("c1", [key, attached]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await devices()).toMatchObject([{}, { device: "d", conditions: [{ status: "True" }] }]);
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(writes()).toBe(1);
+  of.stop();
+});

@@ -39,6 +39,8 @@ type WriteOutcome = "done" | "conflict" | "failed";
 const maxWaiting = 1024;
 /** Pause before another try, in ms. */
 const retryMs = 5_000;
+/** Interval in ms of the search for attachments without a report: a one-shot engine serves calls while the daemon is busy, and reports nothing. */
+const searchMs = 30_000;
 const maxFailure = 2048;
 
 /** The reports of one daemon. */
@@ -49,6 +51,9 @@ export class ClaimReports {
   #stopped = false;
   /** The next try, while reports wait for it. */
   #timer: NodeJS.Timeout | undefined;
+  #search: NodeJS.Timeout | undefined;
+  /** Attachments whose reports were queued, by their journal entries. */
+  #seen = new Set<string>();
 
   constructor(init: ClaimReportsInit) {
     this.#init = init;
@@ -56,15 +61,25 @@ export class ClaimReports {
 
   /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
   async start(): Promise<void> {
-    const keys = this.#init.journal.list();
-    if (!keys.ok) return;
-    for (const key of keys.value) for (const report of this.#attached(key)) this.#queue(report);
-    await this.#work();
+    this.#search = setInterval(() => void this.#reportUnseen(), searchMs).unref();
+    await this.#reportUnseen();
   }
 
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#search);
+  }
+
+  /** Reports the attachments of entries that were closed without a report. */
+  async #reportUnseen(): Promise<void> {
+    const keys = this.#init.journal.list();
+    if (!keys.ok) return;
+    const unseen = keys.value.filter((key) => !this.#seen.has(idOf(key)));
+    const ids = new Set(keys.value.map(idOf));
+    this.#seen = new Set([...this.#seen].filter((id) => ids.has(id)));
+    for (const key of unseen) for (const report of this.#attached(key)) this.#queue(report);
+    await this.#work();
   }
 
   /** Reports the claims of the pod of an ADD or a DEL. */
@@ -97,6 +112,7 @@ export class ClaimReports {
   #attached(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }> = new Map()): readonly Report[] {
     const read = this.#init.journal.load(key);
     if (!read.ok || read.value?.closed !== true) return [];
+    this.#seen.add(idOf(key));
     const { plan, progress } = read.value;
     const byClaim = new Map<string, Report>();
     for (const [index, { claim, ifname }] of plan.attachments.entries()) {
@@ -217,6 +233,10 @@ export class ClaimReports {
         return answer satisfies never;
     }
   }
+}
+
+function idOf({ containerId, network, ifname }: JournalKey): string {
+  return [containerId, network, ifname].join("/");
 }
 
 function reportOf({ namespace, name, uid, networks }: PreparedClaim, outcome: AttachmentOutcome): Report {

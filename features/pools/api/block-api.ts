@@ -72,9 +72,9 @@ export class BlockApi {
     return ok(read.ok ? read.value : undefined);
   }
 
-  /** All blocks of a node, as the API's store has them now. */
-  blocksOfNode(node: string): Promise<Result<ListedBlocks>> {
-    return this.#list(`spec.node=${node}`);
+  /** All blocks of a node, as the API's store has them now, or as the server's cache has them, which may be old and costs the server far less. */
+  blocksOfNode(node: string, source: "from the store" | "from the cache" = "from the store"): Promise<Result<ListedBlocks>> {
+    return this.#list(`spec.node=${node}`, source === "from the cache");
   }
 
   /** All blocks of a pool, as the API's store has them now. */
@@ -102,8 +102,8 @@ export class BlockApi {
     return { why: answer.why };
   }
 
-  async #list(fieldSelector: string): Promise<Result<ListedBlocks>> {
-    const answer = await this.#objects.list(addressBlocksPath, { fieldSelector });
+  async #list(fieldSelector: string, cached = false): Promise<Result<ListedBlocks>> {
+    const answer = await this.#objects.list(addressBlocksPath, { fieldSelector }, { cached });
     if (answer.kind !== "list") return failed(fault("POOL_UNAVAILABLE", `AddressBlocks cannot be listed: ${answer.why}`));
     const read = answer.items.map(readAddressBlock);
     return ok({

@@ -1,13 +1,14 @@
 // The blocks of one node, in a daemon: reads them from the API at first and after a pause, and again from time to time, so that the knowledge of
 // features/pools/rules/block-knowledge.ts stays fresh.
 
-import { BlockKnowledge, type Moment } from "../rules/block-knowledge.ts";
-import type { AddressBlock } from "../rules/address-block.ts";
+import { BlockKnowledge, type Moment, type RequestStart } from "../rules/block-knowledge.ts";
+import { type AddressBlock, type BlockClaim, blockName } from "../rules/address-block.ts";
 import { type AddressPool, readAddressPool } from "../rules/address-pool.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import type { BlockApi } from "../api/block-api.ts";
+import type { BlockApi, ClaimOutcome, ListedBlocks } from "../api/block-api.ts";
+import { ClaimedNames } from "./claimed-names.ts";
 import type { PoolDirectory } from "./pool-directory.ts";
 
 /** Settings of the daemon's pools. */
@@ -25,10 +26,8 @@ export interface NodeBlocksInit {
 const refreshMs = 20_000;
 /** Milliseconds after which blocks with a long `freeAfterSeconds` are read again. */
 const maxRefreshMs = 300_000;
-/** Maximum blocks that are read again one by one: the server looks at all blocks of the cluster for each list. */
-const maxSingleReads = 4;
-/** Milliseconds after which blocks are listed in any case, so that blocks of this node that the daemon does not know are found. */
-const maxUnlistedMs = 3_600_000;
+/** Milliseconds between two searches for blocks of this node that the daemon does not know. */
+const searchMs = 3_600_000;
 /** Milliseconds after which a pool is read again. */
 const poolMs = 30_000;
 
@@ -54,15 +53,19 @@ export class NodeBlocks {
   readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
   /** Blocks of this node that another state directory has claimed, by uid. */
   readonly #foreign = new Set<string>();
-  #listing: Promise<Result<void>> | undefined;
-  #listedAtMs = -Infinity;
-  /** The last look at the blocks, by a list or one by one. */
-  #readAtMs = -Infinity;
+  readonly #names: ClaimedNames;
+  #looking: Promise<Result<void>> | undefined;
+  #lookedAtMs = -Infinity;
+  #nextSearchMs: number;
 
   private constructor(init: NodeBlocksInit, holder: string) {
     this.init = init;
     this.holder = holder;
     this.knowledge = new BlockKnowledge(holder, init.directory.leaving().keys());
+    this.#names = new ClaimedNames(init.directory);
+    // Blocks of a lost directory are searched for at once. Otherwise the nodes of a cluster spread their searches by their holders, which are random.
+    const share = Number.parseInt(holder.slice(0, 8), 16) / 2 ** 32;
+    this.#nextSearchMs = init.now().monotonicMs + (this.#names.isNone ? 0 : searchMs * share);
   }
 
   /** Opens the directory. Fault STORE_FAILED. */
@@ -92,14 +95,14 @@ export class NodeBlocks {
   /** Succeeds if the node knows its blocks, and reads them first if it does not. */
   async ready(): Promise<Result<void>> {
     this.knowledge.observe(this.init.now());
-    return this.knowledge.isComplete ? ok(undefined) : this.list();
+    return this.knowledge.isComplete ? ok(undefined) : this.look();
   }
 
-  /** Reads the node's blocks. Concurrent callers share a request, except for one that began before the last pause. */
-  async list(): Promise<Result<void>> {
-    this.#listing ??= this.#list().finally(() => (this.#listing = undefined));
-    const listed = await this.#listing;
-    if (!listed.ok || this.knowledge.isComplete) return listed;
+  /** Reads the node's blocks. Concurrent callers share the requests, except for those that began before the last pause. */
+  async look(): Promise<Result<void>> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    const looked = await this.#looking;
+    if (!looked.ok || this.knowledge.isComplete) return looked;
     return failed(
       fault("POOL_UNAVAILABLE", "the node was paused while its AddressBlocks were read; the next call reads them again"),
     );
@@ -156,44 +159,85 @@ export class NodeBlocks {
     const blocks = this.knowledge.blocks;
     const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
     const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
-    if (now.monotonicMs - this.#readAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
-      this.#readAtMs = now.monotonicMs;
-      const isListDue = blocks.length > maxSingleReads || now.monotonicMs - this.#listedAtMs >= maxUnlistedMs;
-      if (!this.knowledge.isComplete || isListDue) await this.list();
-      else for (const block of blocks) await this.#readAgain(block);
+    if (now.monotonicMs - this.#lookedAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
+      this.#lookedAtMs = now.monotonicMs;
+      await this.look();
     }
+    if (this.knowledge.isComplete && now.monotonicMs >= this.#nextSearchMs) await this.#search();
     for (const [name, { readAtMs }] of this.#pools) {
       const triedAtMs = Math.max(readAtMs, this.#failedAtMs.get(name) ?? -Infinity);
       if (now.monotonicMs - triedAtMs > poolMs) await this.readPool(name);
     }
   }
 
-  async #list(): Promise<Result<void>> {
+  /** Notes a block that a request has shown. `start`: of that request. */
+  note(start: RequestStart, block: AddressBlock): void {
+    if (block.holder === this.holder) this.#names.add(block.name);
+    this.knowledge.noteBlock(start, block, this.init.now());
+  }
+
+  /** Claims a block. The name is kept before, because the answer may be lost. */
+  async claim(api: BlockApi, claim: BlockClaim): Promise<ClaimOutcome> {
+    const name = blockName(claim.pool, claim.index);
+    this.#names.begin(name);
+    const outcome = await api.claim(claim);
+    this.#names.end(name, outcome.kind === "taken" && !this.blocks.some((block) => block.name === name));
+    return outcome;
+  }
+
+  async #look(): Promise<Result<void>> {
     const claimant = await this.claimant();
     if (!claimant.ok) return claimant;
     const { api, node } = claimant.value;
     const start = this.knowledge.begin(this.init.now());
-    const listed = await api.blocksOfNode(node);
-    if (!listed.ok) return listed;
-    await this.#readPoolsOf(listed.value.blocks);
-    this.knowledge.noteList(start, listed.value.blocks, this.init.now());
-    this.#listedAtMs = start.atMs;
-    this.#readAtMs = start.atMs;
-    this.#noteForeign(listed.value.blocks);
-    for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
+    // The note of a block that is given back may have lost the name.
+    const isNameless = [...this.init.directory.leaving().values()].includes("");
+    const names = isNameless ? undefined : this.#names.toRead;
+    const read = names === undefined ? await api.blocksOfNode(node) : await this.#readByName(api, names);
+    if (!read.ok) return read;
+    const own = read.value.blocks.filter(({ holder }) => holder === this.holder);
+    await this.#readPoolsOf(own);
+    this.knowledge.noteList(start, own, this.init.now(), names && new Set(names));
+    this.#names.replace(own.map(({ name }) => name));
+    this.#lookedAtMs = start.atMs;
+    if (names !== undefined) return ok(undefined);
+    this.#noteForeign(read.value.blocks);
+    for (const problem of read.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
   }
 
-  /** Reads a known block again. One that is gone, or that another one replaced, is used no more. */
-  async #readAgain({ name, uid }: AddressBlock): Promise<void> {
+  async #readByName(api: BlockApi, names: readonly string[]): Promise<Result<ListedBlocks>> {
+    const read = await Promise.all(names.map((name) => api.block(name)));
+    const blocks: AddressBlock[] = [];
+    for (const each of read) {
+      if (!each.ok) return each;
+      if (each.value !== undefined) blocks.push(each.value);
+    }
+    return ok({ blocks, problems: [] });
+  }
+
+  /**
+   * Searches for blocks of this node whose names the daemon does not know: those of a lost directory, and those of a file that lost its latest names. The list
+   * comes from the API server's cache and may be old, so that only a read of a found block becomes knowledge.
+   */
+  async #search(): Promise<void> {
+    this.#nextSearchMs = this.init.now().monotonicMs + searchMs;
     const claimant = await this.claimant();
     if (!claimant.ok) return;
-    const start = this.knowledge.begin(this.init.now());
-    const read = await claimant.value.api.block(name);
-    // Without an answer the knowledge ends by its age.
-    if (!read.ok) return;
-    if (read.value?.uid === uid) this.knowledge.noteBlock(start, read.value, this.init.now());
-    else this.knowledge.forget(uid);
+    const { api, node } = claimant.value;
+    const listed = await api.blocksOfNode(node, "from the cache");
+    if (!listed.ok) return;
+    this.#noteForeign(listed.value.blocks);
+    const known = new Set(this.blocks.map(({ name }) => name));
+    for (const { name, holder } of listed.value.blocks) {
+      if (holder !== this.holder || known.has(name)) continue;
+      const start = this.knowledge.begin(this.init.now());
+      const read = await api.block(name);
+      if (!read.ok || read.value?.holder !== this.holder) continue;
+      await this.#readPoolsOf([read.value]);
+      this.note(start, read.value);
+    }
+    for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
   }
 
   /** Warns once of each block of this node that another state directory claimed. As long as the Node object exists, no program frees such a block. */

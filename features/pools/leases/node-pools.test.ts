@@ -35,8 +35,10 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
   requests = 0;
   /** Requests for the blocks of a whole pool. */
   poolLists = 0;
-  /** Requests for the blocks of a node. */
+  /** Requests for the blocks of a node, from the store. */
   nodeLists = 0;
+  /** The same from the server's cache. */
+  searches = 0;
 
   get reservations(): BlockApi["reservations"] {
     throw new Error("these tests reserve nothing");
@@ -52,8 +54,9 @@ class LossyApi implements Pick<BlockApi, keyof BlockApi> {
     if (this.isAway) return failed(fault("POOL_UNAVAILABLE", "the API is away"));
     return ok(this.blocks.get(name));
   }
-  async blocksOfNode(node: string): ReturnType<BlockApi["blocksOfNode"]> {
-    this.nodeLists++;
+  async blocksOfNode(...[node, source]: Parameters<BlockApi["blocksOfNode"]>): ReturnType<BlockApi["blocksOfNode"]> {
+    if (source === "from the cache") this.searches++;
+    else this.nodeLists++;
     return this.#list((block) => block.node === node);
   }
   async blocksOfPool(pool: string): ReturnType<BlockApi["blocksOfPool"]> {
@@ -92,18 +95,22 @@ const directory = (): PoolDirectory => new PoolDirectory(root);
 const now = () => ({ monotonicMs: nowMs, wallMs: 1_700_000_000_000 + nowMs });
 
 /** A daemon that is started now. */
-async function started(nodeName = "n1", at = directory()): Promise<{ readonly blocks: NodeBlocks; readonly claims: PoolClaims }> {
+async function started(
+  nodeName = "n1",
+  at = directory(),
+): Promise<{ readonly blocks: NodeBlocks; readonly claims: PoolClaims; readonly warnings: readonly string[] }> {
+  const warnings: string[] = [];
   const opened = NodeBlocks.open({
     directory: at,
     nodeName,
     api: async () => api as unknown as BlockApi,
     now,
-    warn: () => undefined,
+    warn: (text) => void warnings.push(text),
   });
   if (!opened.ok) throw new Error(opened.fault.msg);
   await opened.value.pool("storage");
   await opened.value.ready();
-  return { blocks: opened.value, claims: new PoolClaims(opened.value, "storage") };
+  return { blocks: opened.value, claims: new PoolClaims(opened.value, "storage"), warnings };
 }
 
 /** The number of blocks that the daemon may use. */
@@ -280,17 +287,17 @@ const pass = async (blocks: NodeBlocks, seconds: number): Promise<void> => {
 };
 
 describe("a daemon that goes on", () => {
-  test("reads its blocks again one by one, and lists them each hour", async () => {
+  test("reads its blocks again by their names, and searches for others each hour in the server's cache", async () => {
     const { claims, blocks } = await started();
     await claims.claim(whole);
-    const lists = api.nodeLists;
     await pass(blocks, 3500);
-    expect([api.nodeLists, usableOf(blocks)]).toEqual([lists, 1]);
+    // The first search is for blocks of a directory that was lost.
+    expect([api.nodeLists, api.searches, usableOf(blocks)]).toEqual([0, 1, 1]);
     await pass(blocks, 400);
-    expect([api.nodeLists, usableOf(blocks)]).toEqual([lists + 1, 1]);
+    expect([api.nodeLists, api.searches, usableOf(blocks)]).toEqual([0, 2, 1]);
     // Four hours and more: the knowledge is that of the reads.
     await pass(blocks, 14_400);
-    expect(usableOf(blocks)).toBe(1);
+    expect([api.nodeLists, usableOf(blocks)]).toEqual([0, 1]);
   });
 
   test("uses no block any more that is gone, marked, or replaced, and keeps one for its time while the API is away", async () => {
@@ -312,6 +319,71 @@ describe("a daemon that goes on", () => {
     api.isAway = true;
     await pass(blocks, 14_400);
     expect(usableOf(blocks)).toBe(0);
+  });
+});
+
+describe("a daemon that starts again", () => {
+  test("reads its blocks by their names, also one whose claim got no answer, and lists nothing", async () => {
+    const { claims } = await started();
+    await claims.claimWith(readAddress("10.50.0.70") ?? { family: 4, value: 0n });
+    api.lost.add("claim");
+    await claims.claimWith(readAddress("10.50.0.200") ?? { family: 4, value: 0n });
+    api.lost.clear();
+    const { blocks } = await started();
+    expect([api.nodeLists, api.blocks.size, usableOf(blocks)]).toEqual([0, 2, 2]);
+  });
+
+  test("after a pause reads them by their names, and one that another node has now is not its own", async () => {
+    const { claims, blocks } = await started();
+    await claims.claimWith(readAddress("10.50.0.70") ?? { family: 4, value: 0n });
+    await claims.claimWith(readAddress("10.50.0.200") ?? { family: 4, value: 0n });
+    const [, second] = [...api.blocks.values()];
+    if (second === undefined) throw new Error("no second block");
+    api.blocks.set(second.name, { ...second, uid: "another", holder: "another", node: "n2" });
+    nowMs += 60_000;
+    expect(await blocks.ready()).toEqual(ok(undefined));
+    expect([api.nodeLists, usableOf(blocks)]).toEqual([0, 1]);
+  });
+
+  test("lists its blocks where the file of names is cut or missing, and keeps the names of many", async () => {
+    api.pools = { ...poolOf({ ...spec, blockSize: 2 }), finalizers: [poolFinalizer] };
+    const { claims } = await started();
+    for (let last = 2; last < 132; last += 2) await claims.claimWith({ family: 4, value: 0x0a_32_00_00n + BigInt(last) });
+    // More than 64 are cheaper to list than to read.
+    expect(usableOf((await started()).blocks)).toBe(65);
+    expect(api.nodeLists).toBe(1);
+    for (const name of [...api.blocks.keys()].slice(4)) api.blocks.delete(name);
+    expect([usableOf((await started()).blocks), usableOf((await started()).blocks), api.nodeLists]).toEqual([4, 4, 2]);
+    for (const cut of ["", "storage-1\nstora", "storage-1\n"]) {
+      writeFileSync(join(root, ".claimed"), cut);
+      const lists = api.nodeLists;
+      expect([usableOf((await started()).blocks), api.nodeLists - lists]).toEqual([4, 1]);
+      expect([usableOf((await started()).blocks), api.nodeLists - lists]).toEqual([4, 1]);
+    }
+  });
+
+  test("finds a block that the file of names lacks by the search, and names those of a lost directory", async () => {
+    const { claims } = await started();
+    await claims.claim(whole);
+    const [lost] = api.blocks.values();
+    if (lost === undefined) throw new Error("no block");
+    api.blocks.set("storage-9", { ...lost, name: "storage-9", uid: "uid-9", index: 9, holder: "another" });
+    // As a power loss leaves the file.
+    directory().keepClaimedNames([]);
+    const { blocks, warnings } = await started();
+    expect(usableOf(blocks)).toBe(0);
+    await pass(blocks, 1);
+    expect([api.nodeLists, api.searches, usableOf(blocks)]).toEqual([0, 1, 1]);
+    expect(warnings).toEqual([expect.stringContaining("AddressBlock storage-9 of this node belongs to another state directory")]);
+    expect([usableOf((await started()).blocks), api.nodeLists]).toEqual([1, 0]);
+  });
+
+  test("lists its blocks where the note of one that it gives back has lost the name", async () => {
+    const { claims } = await started();
+    await claims.claim(whole);
+    writeFileSync(join(root, ".leaving-uid-of-nobody"), "");
+    await started();
+    expect(api.nodeLists).toBe(1);
   });
 });
 

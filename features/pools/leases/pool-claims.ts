@@ -177,7 +177,7 @@ export class PoolClaims {
     const { knowledge, holder, init } = this.#blocks;
     const start = knowledge.begin(init.now());
     const { freeAfterSeconds, name } = pool;
-    const outcome = await api.claim({ pool: name, index, span, node, holder, freeAfterSeconds });
+    const outcome = await this.#blocks.claim(api, { pool: name, index, span, node, holder, freeAfterSeconds });
     if (outcome.kind === "failed")
       return failed(fault("POOL_UNAVAILABLE", `no block of AddressPool ${name} can be claimed: ${outcome.why}`));
     if (outcome.kind === "taken") return ok(undefined);
@@ -187,7 +187,7 @@ export class PoolClaims {
     const again = await this.#blocks.readPoolAnew(name);
     const obstacle = again.ok ? claimObstacle(again.value) : again.fault.msg;
     if (obstacle === undefined && again.ok && again.value.uid === pool.uid) {
-      knowledge.noteBlock(start, block, init.now());
+      this.#blocks.note(start, block);
       return ok(block);
     }
     await this.#discard(block, api);
@@ -203,7 +203,7 @@ export class PoolClaims {
     if (!read.ok) return read;
     if (read.value?.node !== node) return ok(false);
     const { uid } = read.value;
-    knowledge.noteBlock(start, read.value, init.now());
+    this.#blocks.note(start, read.value);
     return ok(this.#blocks.blocks.some((known) => known.uid === uid));
   }
 
@@ -225,7 +225,7 @@ export class PoolClaims {
     if (!listed.ok) return listed;
     const pauseMs = Math.min(maxListingMs, listed.value.blocks.length * listingMsOfBlock);
     this.#nextListingMs = init.now().monotonicMs + pauseMs;
-    for (const block of listed.value.blocks) if (block.node === node) knowledge.noteBlock(start, block, init.now());
+    for (const block of listed.value.blocks) if (block.node === node) this.#blocks.note(start, block);
     return ok(new Set(listed.value.blocks.map(({ index }) => index)));
   }
 

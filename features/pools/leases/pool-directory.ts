@@ -1,6 +1,7 @@
 // The node's directory for pools of the cluster, `pools` in cniDir:
 //
 //     .holder              the identity of this directory: only blocks of this holder are used
+//     .claimed             the names of the blocks that this holder has claimed, or may have claimed
 //     .leaving-UID         the name of a block whose deletion was or will be sent
 //     POOL.json            the AddressPool as it was last seen, for CHECK without the API
 //     POOL/ADDRESS         leases, as in a directory of host-local, with the network in a third line
@@ -14,6 +15,8 @@ import { removeFile, storeFault, writeDurably, writeWhole } from "../../../host/
 import { hasCode } from "../../../host/capabilities/leases/store-fault.ts";
 
 const leavingPrefix = ".leaving-";
+/** The last line of the names of claimed blocks, which a file that was cut lacks. No block has this name. */
+const lastLine = ".";
 /** The form of a UID of the API, which becomes a file's name. */
 const uidPattern = /^[-0-9a-zA-Z]{1,64}$/;
 const holderPattern = /^[-0-9a-f]{36}$/;
@@ -36,7 +39,21 @@ export class PoolDirectory {
     if (holderPattern.test(text)) return ok(text);
     const made = randomUUID();
     const written = writeDurably(path, `${made}\n`);
-    return written.ok ? ok(made) : written;
+    if (!written.ok) return written;
+    // A new holder has claimed nothing.
+    this.keepClaimedNames([]);
+    return ok(made);
+  }
+
+  /** The names of blocks that this holder has claimed, or may have claimed; undefined if they are unknown. */
+  claimedNames(): readonly string[] | undefined {
+    const lines = textIn(`${this.root}/.claimed`)?.split("\n");
+    return lines?.at(-1) === lastLine ? lines.slice(0, -1) : undefined;
+  }
+
+  /** Keeps the names, without fsync. */
+  keepClaimedNames(names: readonly string[]): Result<void> {
+    return writeWhole(`${this.root}/.claimed`, [...names, lastLine].join("\n"));
   }
 
   /** The pools of which the node has leases, or had some. */

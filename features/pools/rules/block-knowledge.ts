@@ -60,7 +60,7 @@ export class BlockKnowledge {
     this.#leaving = new Set(leaving);
   }
 
-  /** Whether a list was answered since the start or the last pause. */
+  /** Whether all blocks of the node were looked at since the start or the last pause. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -90,13 +90,16 @@ export class BlockKnowledge {
     return { atMs: now.monotonicMs, epoch: this.#epoch };
   }
 
-  /** Notes the answer of a list of all blocks of the node. Blocks of other holders are left out. */
-  noteList(start: RequestStart, blocks: readonly AddressBlock[], now: Moment): void {
+  /**
+   * Notes the answer of a look at all blocks of the node. Blocks of other holders are left out. `asked`: the names that were read, where they were not listed.
+   */
+  noteList(start: RequestStart, blocks: readonly AddressBlock[], now: Moment, asked?: ReadonlySet<string>): void {
     this.observe(now);
     // The answer may be from before the pause.
     if (start.epoch !== this.#epoch) return;
     // A block that was claimed after the start may be missing in the list.
-    for (const [uid, { asOfMs }] of this.#known) if (asOfMs < start.atMs) this.#known.delete(uid);
+    for (const [uid, { block, asOfMs }] of this.#known)
+      if (asOfMs < start.atMs && asked?.has(block.name) !== false) this.#known.delete(uid);
     for (const block of blocks) this.#note(block, start.atMs);
     this.#isComplete = true;
   }

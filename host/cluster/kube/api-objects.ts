@@ -37,6 +37,8 @@ export interface CollectionForm {
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>;
   readonly metadataOnly?: boolean;
+  /** Whether the server's cache may answer, whose objects may be old. By default, the answer has all that was written before the request. */
+  readonly cached?: boolean;
 }
 
 /** Conditions on an object, without which a DELETE does nothing. */
@@ -117,9 +119,13 @@ export class ApiObjects {
   }
 
   /** All objects of a collection as the API's store has them now (not its cache). Takes memory for all of them: see `each`. */
-  async list(path: string, query: Readonly<Record<string, string>> = {}, { metadataOnly = false } = {}): Promise<ListAnswer> {
+  async list(
+    path: string,
+    query: Readonly<Record<string, string>> = {},
+    form: Omit<CollectionForm, "query"> = {},
+  ): Promise<ListAnswer> {
     const items: unknown[] = [];
-    const read = await this.each(path, { query, metadataOnly }, (item) => items.push(item) > 0);
+    const read = await this.each(path, { ...form, query }, (item) => items.push(item) > 0);
     return read.kind === "read" ? { kind: "list", items } : read;
   }
 
@@ -129,13 +135,13 @@ export class ApiObjects {
    */
   async each(
     path: string,
-    { query = {}, metadataOnly = false }: CollectionForm,
+    { query = {}, metadataOnly = false, cached = false }: CollectionForm,
     take: (item: unknown) => boolean,
   ): Promise<{ readonly kind: "read" } | NoList> {
     const { connection, credentials } = this;
     const url = (page: Readonly<Record<string, string>>): string =>
       `${path}?${new URLSearchParams({ ...query, ...page }).toString()}`;
-    const list = new CollectionList({ connection, credentials, url, metadataOnly, consistent: true, pageSize });
+    const list = new CollectionList({ connection, credentials, url, metadataOnly, consistent: !cached, pageSize });
     const began = connection.clock.now();
     const listed = await list.all("0", take);
     const failure = listed.kind === "failed" && listed.absent !== true ? listed.why : undefined;

@@ -4,12 +4,13 @@
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
+import { bondMembers, type MembersPlan, membersPlan } from "../../../src/pod-link/bond-members.ts";
 import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { removalPlan } from "../../../src/pod-link/removal-plan.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
-import { linkRequest } from "../../system/netlink/link-change.ts";
+import { linkChange, linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 import { findInNamespace, removeLink, renameLink, takeName } from "../../system/netlink/namespace-links.ts";
@@ -40,7 +41,7 @@ export interface PreparedUndo {
 export async function viewPod(call: Call, { pod, plan }: JournalEntry, netns: string): Promise<Result<PodView | undefined>> {
   if (pod === undefined || netns === "") return ok(undefined);
   const indexes = [...(pod.made ?? []), ...(pod.earlier ?? [])].map(({ index }) => index);
-  const names = plan.attachments.map(({ ifname }) => ifname);
+  const names = [...plan.attachments.map(({ ifname }) => ifname), ...(pod.made ?? []).map(({ name }) => name)];
   const seen = await findInNamespace(call.shim, netns, { indexes, names });
   if (!seen.ok) return seen;
   if (seen.value === "gone") return ok(undefined);
@@ -76,6 +77,12 @@ export async function prepareUndo(
     { ifname, made, earlier, completed: result !== undefined, makesLink: mayMakeLink(failing), movesForeign },
     view.links,
   );
+  const members = membersOf(plugins, pod?.made ?? [], view);
+  if (members?.release !== undefined) return releaseMembers(call, members.release, { source, ifname, made, view, ownLinks });
+  if (members !== undefined) {
+    const renamed = await nameMembers(call, members, view);
+    if (!renamed.ok) return kept(source, ifname, "has a member without its name", renamed.fault.msg);
+  }
   const prepared = { netns: plan.withNamespace ? view.netns : "", ownLinks };
   if (plan.isMissing === true && made !== undefined) {
     const removed = await removeNodeEnd(call.shim, made);
@@ -84,11 +91,7 @@ export async function prepareUndo(
   if (plan.before !== undefined) {
     const { what, link } = plan.before;
     if (plan.aside !== undefined) {
-      const { aside } = plan;
-      const cleared =
-        aside.name === ifname
-          ? await renameLink(call.shim, view.netns, aside, `aside${aside.index}`)
-          : await takeName(call.shim, view.netns, aside, ifname);
+      const cleared = await putAside(call, view, plan.aside, ifname);
       if (!cleared.ok) return kept(source, ifname, `has the name ${link.name} now`, cleared.fault.msg);
     }
     const renamed = what === "rename" ? await renameLink(call.shim, view.netns, link, ifname) : undefined;
@@ -102,6 +105,55 @@ export async function prepareUndo(
         `its plugins get no CNI_NETNS`,
     );
   return ok(prepared);
+}
+
+/** Takes a name from a link of the pod. Fault NETLINK_FAILED. */
+function putAside({ shim }: Call, { netns }: PodView, link: ShownLink, name: string): Promise<Result<void>> {
+  return link.name === name ? renameLink(shim, netns, link, `aside${link.index}`) : takeName(shim, netns, link, name);
+}
+
+function membersOf(plugins: NetworkList["plugins"], made: readonly LinkIdentity[], { links }: PodView): MembersPlan | undefined {
+  const bond = bondMembers(plugins);
+  return bond && membersPlan(bond, made, links);
+}
+
+/** Gives devices of the node in a bond their names back, so that the plugin's DEL moves them and no link of the pod. Fault NETLINK_FAILED. */
+async function nameMembers(call: Call, { aside, rename }: MembersPlan, view: PodView): Promise<Result<void>> {
+  for (const { link, name } of aside) {
+    const cleared = await putAside(call, view, link, name);
+    if (!cleared.ok) return cleared;
+  }
+  for (const { link, name } of rename) {
+    const named = await renameLink(call.shim, view.netns, link, name);
+    if (!named.ok) return named;
+  }
+  return ok(undefined);
+}
+
+interface MemberRelease extends Pick<PlannedAttachment, "source" | "ifname"> {
+  /** The bond. */
+  readonly made: LinkIdentity | undefined;
+  readonly view: PodView;
+  readonly ownLinks: PreparedUndo["ownLinks"];
+}
+
+/** Removes a bond, and brings its members up, as its plugin would under their names. Fault LINK_KEPT. */
+async function releaseMembers(
+  call: Call,
+  members: readonly ShownLink[],
+  { source, ifname, made, view, ownLinks }: MemberRelease,
+): Promise<Result<PreparedUndo>> {
+  const bond = view.links.find((link) => (made === undefined ? hasName(link, ifname) : isSameLink(made, link)));
+  const removed = bond === undefined ? ok(undefined) : await removeLink(call.shim, view.netns, bond);
+  if (!removed.ok) return kept(source, ifname, "has members under other names", removed.fault.msg);
+  for (const { index } of members) {
+    const request = encodeRequests([linkChange(index, { up: true })]);
+    await call.shim.netlink({ path: view.netns, request, deadlineMs, foreign: true });
+  }
+  call.warn(
+    `network ${source} as ${ifname}: members of the bond have other names now. The bond is removed, and its plugin gets no CNI_NETNS`,
+  );
+  return ok({ netns: "", ownLinks });
 }
 
 /** The view after the undo of an attachment: its link no longer counts. */

@@ -28,6 +28,7 @@ export const clusterOrder: readonly string[] = [
   "pod-networks",
   "resource-claims",
   "claims",
+  "claims-examples",
   "policies",
   "hot-plug",
   "jail",

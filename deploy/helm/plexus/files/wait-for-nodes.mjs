@@ -44,7 +44,7 @@ async function look() {
 let done = false;
 while (!done && Date.now() < end) {
   done = await look().catch((error) => say(`${url}: ${error.cause?.message ?? error.message}`));
-  if (!done) await new Promise((resolve) => setTimeout(resolve, 1000));
+  if (!done) await new Promise((resolve) => setTimeout(resolve, 250));
 }
 if (!done) {
   say(`the time is over${LATE}`);
