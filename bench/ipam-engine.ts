@@ -22,7 +22,7 @@ import { lockAsync } from "../host/store/locks/file-lock.ts";
 import type { ChainStep, StepOutcome } from "../src/cni/chain-step.ts";
 import { addChain, delChain } from "../src/cni/chains.ts";
 import { parseNetworkList, type NetworkList } from "../src/cni/network-list.ts";
-import { grantsOf } from "../src/configuration/wasm-configuration.ts";
+import { grantsOf } from "../src/configuration/definition-policy.ts";
 import { inTurns } from "./measure.ts";
 
 /** The benchmark's request on stdin. */

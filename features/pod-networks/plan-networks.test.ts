@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { defaultDefinitionPolicy } from "../../src/configuration/definition-policy.ts";
+import { defaultDefinitionPolicy } from "../../src/configuration/keys/definition-keys.ts";
 import { ok } from "../../src/fault/result.ts";
 import { profileNamed } from "../../src/npwg/profile.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";

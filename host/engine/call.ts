@@ -29,6 +29,7 @@ import type { AddressConflict, PoolLease } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { RunStep } from "../../src/cni/run-chain.ts";
+import type { JournalEntry } from "../store/journal/entry.ts";
 
 /** A chain of this call. */
 export interface ChainIdentity {
@@ -124,4 +125,9 @@ export interface Call extends PlanContext {
 export function journalKey(call: Call): JournalKey {
   const { request, configuration } = call;
   return { containerId: request.containerId, network: configuration.name, ifname: request.ifname };
+}
+
+/** Whether the entry is of another boot. Its network namespace is gone then, even if its path exists again. */
+export function isOfAnotherBoot({ bootId }: Call, { plan }: JournalEntry): boolean {
+  return plan.bootId !== bootId;
 }

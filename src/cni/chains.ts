@@ -1,9 +1,7 @@
 // libcni's handling of a list for each verb (L-39..L-43), as generators: they yield plugin calls and are resumed with the
 // outcomes. They do no I/O, so one runner serves native and WASM steps, and tests need no mocks.
 
-import { type Fault, fault } from "../fault/fault.ts";
-import { joinFaults } from "../fault/join-faults.ts";
-import { isRefusal } from "../fault/refusal.ts";
+import { type Fault, fault, joinFaults, isRefusal } from "../fault/fault.ts";
 import type { Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 import { withoutStepSecrets } from "../text/secret-values.ts";

@@ -1,14 +1,8 @@
 // The policy for definitions: trust, names and grants by namespace, and the reader of its section.
 
 import { describe, expect, test } from "vitest";
-import {
-  boundNetworkName,
-  type DefinitionPolicy,
-  grantsFor,
-  isTrustedNamespace,
-  mayUseFile,
-  trustsEverybody,
-} from "./definition-policy.ts";
+import { boundNetworkName, grantsFor, isTrustedNamespace, mayUseFile, trustsEverybody } from "./definition-policy.ts";
+import type { DefinitionPolicy } from "./keys/definition-keys.ts";
 import { readHostConfiguration } from "./read-host-configuration.ts";
 import { defaultGrants } from "./keys/grant-keys.ts";
 import { defaultWasm } from "./wasm-configuration.ts";

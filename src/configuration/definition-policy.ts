@@ -2,30 +2,16 @@
 // own. Every other definition is bound: its namespace's rules say what it may use.
 
 import { matchesPattern } from "./grant-patterns.ts";
-import type { DefinitionRule } from "./keys/definition-keys.ts";
-import { type DelegateGrants, defaultGrants } from "./keys/grant-keys.ts";
-import { grantsOf, type WasmConfiguration } from "./wasm-configuration.ts";
+import type { DefinitionPolicy, DefinitionRule } from "./keys/definition-keys.ts";
+import type { DelegateGrants } from "./keys/grant-keys.ts";
+import type { WasmConfiguration } from "./wasm-configuration.ts";
+import type { StepRules } from "./step-rules.ts";
 
 /** The name of a NetworkAttachmentDefinition. */
 export interface DefinitionName {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** The section `definitions` with every default filled in. */
-export interface DefinitionPolicy {
-  /** Patterns of the namespaces whose definitions count as the administrator's own. */
-  readonly trusted: readonly string[];
-  readonly rules: readonly DefinitionRule[];
-  /** Grants of a component that no rule mentions. */
-  readonly otherGrants: DelegateGrants;
-}
-
-/** The policy of Multus: every definition may do everything. */
-export const trustEverybody: DefinitionPolicy = { trusted: ["*"], rules: [], otherGrants: defaultGrants };
-
-/** The policy of a configuration without `definitions`: Multus' namespace is trusted. */
-export const defaultDefinitionPolicy: DefinitionPolicy = { trusted: ["kube-system"], rules: [], otherGrants: defaultGrants };
 
 /** Whether definitions of the namespace count as the administrator's own. */
 export function isTrustedNamespace({ trusted }: Pick<DefinitionPolicy, "trusted">, namespace: string): boolean {
@@ -56,6 +42,14 @@ export function boundNetworkName(policy: Pick<DefinitionPolicy, "rules">, namesp
   return shared ? network : `${namespace}.${network}`;
 }
 
+/** The grants of a delegate's type in the administrator's networks. */
+export function grantsOf(
+  { grants, otherGrants }: Pick<WasmConfiguration, "grants" | "otherGrants">,
+  type: string,
+): DelegateGrants {
+  return (Object.hasOwn(grants, type) ? grants[type] : undefined) ?? otherGrants;
+}
+
 /**
  * The grants of a delegate's type within a network. `definition`: the definition that binds the network; undefined for the
  * administrator's networks. The first rule that has the type decides.
@@ -76,4 +70,16 @@ export function grantsFor(
 
 function anyMatches(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, text));
+}
+
+/** The rules of a network; undefined if there are none. The first rule of a bound definition's namespace that has a type decides. */
+export function stepRulesFor(
+  { steps, definitions }: { readonly steps?: StepRules | undefined; readonly definitions?: DefinitionPolicy | undefined },
+  definition: DefinitionName | undefined,
+): StepRules | undefined {
+  if (definition === undefined) return steps;
+  // The first rule has to win, so its entries come last.
+  const bound = definitions === undefined ? [] : rulesFor(definitions, definition.namespace);
+  const entries = bound.toReversed().flatMap(({ steps: rules = {} }) => Object.entries(rules));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

@@ -1,7 +1,7 @@
 // The administrator's CNI configuration for Plexus, as data: the default network, directories, and the rights of delegates. Keys
 // that Multus has too keep Multus' names and meaning (checklist 1.4.1). The tables in keys/ say what each key means.
 
-import type { DefinitionPolicy } from "./definition-policy.ts";
+import type { DefinitionPolicy } from "./keys/definition-keys.ts";
 import { allKeys, type HostValues } from "./keys/host-keys.ts";
 import { defaultsOf } from "./table/key.ts";
 

@@ -138,11 +138,3 @@ function checkRequirement({ require, keys }: ValuesOf<typeof wasmKeys>, reader: 
   if (isJsonObject(reader.value("require")) && signedBy.length + digests.length === 0)
     reader.refuse("require", "must name keys in signedBy, or digests: no component would meet it");
 }
-
-/** The grants of a delegate's type. */
-export function grantsOf(
-  { grants, otherGrants }: Pick<WasmConfiguration, "grants" | "otherGrants">,
-  type: string,
-): DelegateGrants {
-  return (Object.hasOwn(grants, type) ? grants[type] : undefined) ?? otherGrants;
-}

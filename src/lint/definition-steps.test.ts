@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inlineNetwork } from "../cni/inline-network.ts";
-import { defaultDefinitionPolicy, type DefinitionPolicy } from "../configuration/definition-policy.ts";
+import { defaultDefinitionPolicy, type DefinitionPolicy } from "../configuration/keys/definition-keys.ts";
 import { positionAt } from "../json/position.ts";
 import { definitionStepFindings, type PluginKind } from "./definition-steps.ts";
 import { locateNetwork } from "./locate-network.ts";

@@ -1,6 +1,7 @@
 // The findings about the steps of a definition's network where no node is at hand: a controller knows plugins by name only.
 
-import type { DefinitionName, DefinitionPolicy } from "../configuration/definition-policy.ts";
+import type { DefinitionName } from "../configuration/definition-policy.ts";
+import type { DefinitionPolicy } from "../configuration/keys/definition-keys.ts";
 import { nativePluginRefusal } from "../npwg/definition-plugins.ts";
 import { finding, type LintFinding, type LintNetwork, offsetIn } from "./finding.ts";
 

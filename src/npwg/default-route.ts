@@ -7,7 +7,6 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { type Family, readAddress, readCidr } from "../net/ip.ts";
 import type { CniResult } from "../cni/result.ts";
 import { sandboxInterfaces } from "./sandbox-interface.ts";
-import { claimedFamilies } from "./selection-values.ts";
 
 /** A route's next hop: a gateway, or a link without one. */
 export interface RouteHop {
@@ -80,6 +79,12 @@ export function linksOf(result: CniResult, ifname: string): readonly [string, ..
 /** Whether any selection has `default-route`. Without one the routes are neither read nor changed (section 6). */
 export function wantsDefaultRoute(attachments: readonly Pick<RoutedAttachment, "gateways">[]): boolean {
   return attachments.some((each) => each.gateways !== undefined);
+}
+
+/** The families that a `default-route` requests. An empty list keeps the network's gateways, so it requests both. */
+export function claimedFamilies(gateways: readonly string[]): ReadonlySet<Family> {
+  if (gateways.length === 0) return new Set<Family>([4, 6]);
+  return new Set(gateways.flatMap((each) => readAddress(each)?.family ?? []));
 }
 
 /**

@@ -1,8 +1,8 @@
 // Checks a definition's native plugins against the policy of its namespace: their types, and the keys and values of their
 // configurations. A native plugin runs as root, so everything that no rule allows is refused.
 
-import type { AllowedConfiguration, AllowedValues } from "../configuration/keys/definition-keys.ts";
-import { type DefinitionName, type DefinitionPolicy, rulesFor } from "../configuration/definition-policy.ts";
+import type { AllowedConfiguration, AllowedValues, DefinitionPolicy } from "../configuration/keys/definition-keys.ts";
+import { type DefinitionName, rulesFor } from "../configuration/definition-policy.ts";
 import { matchesPattern } from "../configuration/grant-patterns.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { readResult } from "../cni/read-result.ts";
-import { deviceInfoOf, maxDeviceInfoLength, readDeviceInfo } from "./device-info.ts";
-import { attachmentFile, deviceInfoFiles, devicePluginFile } from "./device-info-files.ts";
+import {
+  deviceInfoOf,
+  maxDeviceInfoLength,
+  readDeviceInfo,
+  attachmentFile,
+  deviceInfoFiles,
+  devicePluginFile,
+} from "./device-info.ts";
 
 const read = (info: object | string) => readDeviceInfo(typeof info === "string" ? info : JSON.stringify(info), "/run/x.json");
 const refused = (why: string | RegExp) => ({

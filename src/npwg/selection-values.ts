@@ -4,7 +4,7 @@ import { closest } from "../configuration/closest.ts";
 import { checkInterfaceName } from "../cni/names.ts";
 import { describeJson, isJsonObject, memberTexts } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
-import { type Family, readAddress, readCidr } from "../net/ip.ts";
+import { readAddress, readCidr } from "../net/ip.ts";
 import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
 import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
 import { subdomainProblem } from "./object-names.ts";
@@ -48,12 +48,6 @@ export const checkGateways: Check<readonly string[]> = (value) => {
   const wrong = texts.value.find((each) => readAddress(each) === undefined);
   return wrong === undefined ? texts : { problem: `has ${quote(wrong, 60)}, which is not an IP address` };
 };
-
-/** The families that a `default-route` requests. An empty list keeps the network's gateways, so it requests both. */
-export function claimedFamilies(gateways: readonly string[]): ReadonlySet<Family> {
-  if (gateways.length === 0) return new Set<Family>([4, 6]);
-  return new Set(gateways.flatMap((each) => readAddress(each)?.family ?? []));
-}
 
 /** 4.1.2.1.4 and 4.1.2.1.10: a hardware address with one of these `lengths` in bytes, converted to colon notation. */
 export function checkHardwareAddress(lengths: readonly number[]): Check<string> {

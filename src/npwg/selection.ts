@@ -11,7 +11,7 @@ import type { NpwgProfile } from "./profile.ts";
 import { readReference } from "./selection-comma.ts";
 import { type ElementSelection, readElement } from "./selection-element.ts";
 import { type Reading, selectionFault, type SelectionProblem, shortened } from "./selection-problem.ts";
-import { claimedFamilies } from "./selection-values.ts";
+import { claimedFamilies } from "./default-route.ts";
 
 /** The annotation's key. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";

@@ -2,7 +2,8 @@
 
 import { poolNameIn } from "../configuration/pool-name.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
-import { type DefinitionName, type DefinitionPolicy, grantsFor } from "../configuration/definition-policy.ts";
+import { type DefinitionName, grantsFor } from "../configuration/definition-policy.ts";
+import type { DefinitionPolicy } from "../configuration/keys/definition-keys.ts";
 import { defaultLeaseDirectory } from "../configuration/keys/grant-keys.ts";
 import type { WasmConfiguration } from "../configuration/wasm-configuration.ts";
 import { isJsonObject, memberValue } from "../json/document.ts";

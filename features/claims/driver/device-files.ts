@@ -4,7 +4,7 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { devicePluginFile } from "../../../src/npwg/device-info-files.ts";
+import { devicePluginFile } from "../../../src/npwg/device-info.ts";
 import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { makeDirectory } from "../../../host/store/files/make-directory.ts";
 import { cdiFile, cdiSpecification, type ExclusiveDevice, exclusiveDevices, pciDeviceInfo } from "../rules/device-files.ts";

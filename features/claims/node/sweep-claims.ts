@@ -1,7 +1,6 @@
 // Removes prepared claims that no kubelet unprepares any more: a kubelet that lost its own state does not know them.
 
-import type { Fault } from "../../../src/fault/fault.ts";
-import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { type Fault, joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";

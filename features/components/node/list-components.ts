@@ -3,7 +3,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { grantedCapabilities } from "../../../src/configuration/keys/grant-keys.ts";
-import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { grantsOf } from "../../../src/configuration/definition-policy.ts";
 import type { LockedComponent } from "../rules/lock-file.ts";
 import { digestOf } from "../registry/artifact-store.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";

@@ -7,13 +7,12 @@ import { type NetworkList, parseNetworkList } from "../../../src/cni/network-lis
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import { fault, located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { hasName, identityOf, isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { readCidr } from "../../../src/net/ip.ts";
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { located } from "../../../src/fault/locate-fault.ts";
 import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-links.ts";
 import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";

@@ -15,8 +15,7 @@ import {
   type NamespaceLinks,
   type WantedLinks,
 } from "../../../host/system/netlink/namespace-links.ts";
-import type { Call } from "../../../host/engine/call.ts";
-import { isOfAnotherBoot } from "../../../host/engine/verbs/is-of-another-boot.ts";
+import { type Call, isOfAnotherBoot } from "../../../host/engine/call.ts";
 
 /** A container whose networks may be changed while the caller holds its lock. */
 export interface RunningContainer {

@@ -1,8 +1,7 @@
 // The network status of a running pod, written from the journal: after a change, and later if it could not be written then.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { deviceInfoOf } from "../../../src/npwg/device-info.ts";
-import { deviceInfoCapability } from "../../../src/npwg/device-info-files.ts";
+import { deviceInfoOf, deviceInfoCapability } from "../../../src/npwg/device-info.ts";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { readDeviceInfoFile } from "../../../host/cluster/device-info/device-info-file.ts";

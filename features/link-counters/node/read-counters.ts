@@ -3,7 +3,7 @@
 import type { NetlinkSender } from "../../../host/system/netlink/exchange.ts";
 import { countersIn, countersRequest, type LinkCounters } from "../../../host/system/netlink/link-counters.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
-import { namespaceCookieIn } from "../../../host/system/netlink/namespace-cookie.ts";
+import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 
 const deadlineMs = 2_000;
 

@@ -9,7 +9,7 @@ import type { NetlinkSender } from "../../../host/system/netlink/exchange.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
-import { namespaceCookieIn } from "../../../host/system/netlink/namespace-cookie.ts";
+import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 import { systemError } from "../../../host/system/system-error.ts";
 import type { SeenPod } from "../rules/judge-link.ts";
 import type { WatchedContainer } from "./watched-links.ts";

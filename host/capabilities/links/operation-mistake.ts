@@ -46,18 +46,8 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return first(sizeMistake(operation.val.mtu), pvidMistake(operation.val.defaultPvid));
     case "ensure-vlan-gateway":
       return first(vlanMistake(operation.val.id), sizeMistake(operation.val.mtu));
-    case "add-veth": {
-      const { hostName, mac, hostMac, mtu, vlans } = operation.val;
-      const hasOtherPrefix = hostName !== undefined && !hostName.startsWith("veth");
-      return first(
-        hasOtherPrefix ? `the name ${JSON.stringify(hostName)} of the node's end does not begin with veth` : undefined,
-        macMistake(mac),
-        macMistake(hostMac),
-        sizeMistake(mtu),
-        vlans.length > maxVlans ? `${vlans.length} VLAN ranges exceed the maximum of ${maxVlans}` : undefined,
-        ...vlans.map(rangeMistake),
-      );
-    }
+    case "add-veth":
+      return vethMistake(operation.val);
     case "add-macvlan":
     case "add-dummy":
     case "add-tap":
@@ -66,18 +56,8 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return sizeMistake(operation.val.mtu);
     case "add-vlan":
       return first(vlanLinkMistake(operation.val.id), sizeMistake(operation.val.mtu));
-    case "change-link": {
-      const { mac, mtu, alternativeNames: names, link } = operation.val;
-      return first(
-        macMistake(mac),
-        sizeMistake(mtu),
-        names.length > maxAlternativeNames
-          ? `${names.length} alternative names exceed the maximum of ${maxAlternativeNames}`
-          : undefined,
-        names.length > 0 && link.place === "host" ? "a link of the node cannot get alternative names" : undefined,
-        ...names.map(alternativeNameMistake),
-      );
-    }
+    case "change-link":
+      return changeMistake(operation.val);
     case "add-port-vlan":
     case "delete-port-vlan":
       return rangeMistake(operation.val.vlan);
@@ -98,15 +78,8 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return operation.val.table === 0 ? "table 0 is not a routing table" : undefined;
     case "take-device":
       return selectorMistake(operation.val.device);
-    case "add-bond": {
-      const { mac, mtu, failOverMac } = operation.val;
-      const badFailOver = failOverMac !== undefined && failOverMac > 2;
-      return first(
-        macMistake(mac),
-        sizeMistake(mtu),
-        badFailOver ? `fail-over-mac ${failOverMac} exceeds the maximum of 2` : undefined,
-      );
-    }
+    case "add-bond":
+      return bondMistake(operation.val);
     case "set-vf":
       return vfMistake(operation.val);
     case "delete-link":
@@ -118,6 +91,41 @@ function memberMistake(operation: LinksOperation): string | undefined {
     default:
       return operation satisfies never;
   }
+}
+
+/** The members of the operation with this tag. */
+type Members<Tag extends LinksOperation["tag"]> = Extract<LinksOperation, { tag: Tag }>["val"];
+
+function vethMistake({ hostName, mac, hostMac, mtu, vlans }: Members<"add-veth">): string | undefined {
+  const hasOtherPrefix = hostName !== undefined && !hostName.startsWith("veth");
+  return first(
+    hasOtherPrefix ? `the name ${JSON.stringify(hostName)} of the node's end does not begin with veth` : undefined,
+    macMistake(mac),
+    macMistake(hostMac),
+    sizeMistake(mtu),
+    vlans.length > maxVlans ? `${vlans.length} VLAN ranges exceed the maximum of ${maxVlans}` : undefined,
+    ...vlans.map(rangeMistake),
+  );
+}
+
+function changeMistake({ mac, mtu, alternativeNames: names, link }: Members<"change-link">): string | undefined {
+  const hasTooMany = names.length > maxAlternativeNames;
+  return first(
+    macMistake(mac),
+    sizeMistake(mtu),
+    hasTooMany ? `${names.length} alternative names exceed the maximum of ${maxAlternativeNames}` : undefined,
+    names.length > 0 && link.place === "host" ? "a link of the node cannot get alternative names" : undefined,
+    ...names.map(alternativeNameMistake),
+  );
+}
+
+function bondMistake({ mac, mtu, failOverMac }: Members<"add-bond">): string | undefined {
+  const badFailOver = failOverMac !== undefined && failOverMac > 2;
+  return first(
+    macMistake(mac),
+    sizeMistake(mtu),
+    badFailOver ? `fail-over-mac ${failOverMac} exceeds the maximum of 2` : undefined,
+  );
 }
 
 /** The reason why a selector of a device is malformed; undefined where it is well formed. */
@@ -148,7 +156,7 @@ function vfMistake({ pciAddress, mac, vlan, vlanQos, vlanServiceTag, minRate, ma
   );
 }
 
-function routeMistake({ route, source, link, place }: Extract<LinksOperation, { tag: "add-route" }>["val"]): string | undefined {
+function routeMistake({ route, source, link, place }: Members<"add-route">): string | undefined {
   const dst = readCidr(route.dst);
   const [gateway, from] = [route.gw, source].map((text) => (text === undefined ? undefined : readAddress(text)));
   const families = first(

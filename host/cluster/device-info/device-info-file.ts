@@ -6,8 +6,13 @@ import { dirname } from "node:path";
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type DeviceInfo, maxDeviceInfoLength, readDeviceInfo } from "../../../src/npwg/device-info.ts";
-import { attachmentFile, type DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
+import {
+  type DeviceInfo,
+  maxDeviceInfoLength,
+  readDeviceInfo,
+  attachmentFile,
+  type DeviceInfoFiles,
+} from "../../../src/npwg/device-info.ts";
 import { removeFile, storeFault } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 

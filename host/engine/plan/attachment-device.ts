@@ -2,8 +2,7 @@
 
 import type { CniResult } from "../../../src/cni/result.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { type DeviceInfo, deviceInfoOf } from "../../../src/npwg/device-info.ts";
-import { deviceInfoCapability, deviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
+import { type DeviceInfo, deviceInfoOf, deviceInfoCapability, deviceInfoFiles } from "../../../src/npwg/device-info.ts";
 import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";

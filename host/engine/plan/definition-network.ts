@@ -3,12 +3,8 @@
 // allows the network under a name of its own, or refuses it.
 
 import { type NetworkList, withName } from "../../../src/cni/network-list.ts";
-import {
-  type DefinitionPolicy,
-  boundNetworkName,
-  isTrustedNamespace,
-  mayUseFile,
-} from "../../../src/configuration/definition-policy.ts";
+import { boundNetworkName, isTrustedNamespace, mayUseFile } from "../../../src/configuration/definition-policy.ts";
+import type { DefinitionPolicy } from "../../../src/configuration/keys/definition-keys.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";

@@ -2,9 +2,8 @@
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
-import { answeredInterface, answeredLink, nodeLinkNames } from "../../../src/pod-link/answered-link.ts";
+import { answeredInterface, answeredLink, nodeLinkNames, otherEnds, unansweredLink } from "../../../src/pod-link/new-link.ts";
 import { hasName, identityOf, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
-import { otherEnds, unansweredLink } from "../../../src/pod-link/unanswered-link.ts";
 import { podLinks } from "../../store/journal/changed-entry.ts";
 import type { PodLinks } from "../../store/journal/entry.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";

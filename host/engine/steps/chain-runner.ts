@@ -5,7 +5,7 @@
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
-import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
+import { stepRulesFor } from "../../../src/configuration/definition-policy.ts";
 import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { ruled } from "./ruled-steps.ts";

@@ -13,7 +13,7 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
-import { located } from "../../../src/fault/locate-fault.ts";
+import { located } from "../../../src/fault/fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/add-progress.ts";

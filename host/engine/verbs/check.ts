@@ -4,12 +4,11 @@
 import { checkChain } from "../../../src/cni/chains.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
 import { versionAtLeast } from "../../../src/cni/versions.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import { fault, located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import { journalKey, type Call } from "../call.ts";
 import { CurrentNetworks, lostSteps } from "../plan/current-network.ts";
-import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { attachmentOf } from "./undo.ts";
 

@@ -3,19 +3,17 @@
 // record of an abandoned attachment, and the log names the addresses and links that may have leaked. A GC, a further DEL and the next ADD try again
 // to undo abandoned attachments: by then the plugin may be able to.
 
-import { type Fault, fault } from "../../../src/fault/fault.ts";
-import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { type Fault, fault, joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import { type Call, journalKey } from "../call.ts";
-import { countedFailures } from "./counted-failures.ts";
-import { isOfAnotherBoot } from "./is-of-another-boot.ts";
+import { type Call, journalKey, isOfAnotherBoot } from "../call.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";
 import { type Choose, undoEntry, type UndoInit } from "./undo.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
 
 /** Maximum characters of the reason that the journal keeps with each failed DEL. */
 const maxReasonChars = 300;
@@ -146,4 +144,31 @@ export async function retryAbandoned(call: Call): Promise<boolean> {
     if (!finished.ok) call.warn(`still abandoned: ${file.path}: ${finished.fault.msg}`);
   }
   return files.ok && files.value.length > 0;
+}
+
+/** Failures that the journal could not note, by entry. */
+const unnoted = new Map<string, { count: number; readonly since: string }>();
+/** The journal of a node with a full disk has some hundred entries; beyond this number the oldest count begins anew. */
+const maxUnnoted = 4096;
+
+/**
+ * The failures of an entry's DELs, the present one included. `noted`: those in the journal; `written`: whether the journal could note the present one.
+ */
+export function countedFailures(
+  { configuration: { cniDir } }: Call,
+  { containerId, network, ifname }: JournalKey,
+  noted: JournalEntry["failures"],
+  now: Date,
+  written: Result<void>,
+): { readonly count: number; readonly since: string } {
+  const key = JSON.stringify([cniDir, containerId, network, ifname]);
+  const earlier = unnoted.get(key);
+  const since = noted.since ?? earlier?.since ?? now.toISOString();
+  if (!written.ok) {
+    unnoted.delete(key);
+    unnoted.set(key, { count: (earlier?.count ?? 0) + 1, since });
+    const [oldest] = unnoted.size > maxUnnoted ? unnoted.keys() : [];
+    if (oldest !== undefined) unnoted.delete(oldest);
+  }
+  return { count: noted.count + (earlier?.count ?? 0) + 1, since };
 }

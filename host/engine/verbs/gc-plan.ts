@@ -6,10 +6,9 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { type Result, ok } from "../../../src/fault/result.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { Call } from "../call.ts";
+import { type Call, isOfAnotherBoot } from "../call.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 import { undoOrAbandon } from "./converge.ts";
-import { isOfAnotherBoot } from "./is-of-another-boot.ts";
 
 /** Decides which attachments a GC may delete. */
 export interface GcPlan {

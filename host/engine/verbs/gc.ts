@@ -2,8 +2,7 @@
 // its DEL. Then the plugins of each network get GC with the network's own list (L-43, L-44, MO-12). Finally, abandoned attachments are
 // tried again. Other calls go on meanwhile: a DEL locks one container, and only a plugin's GC locks out all calls.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { fault, joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";

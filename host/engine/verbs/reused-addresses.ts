@@ -3,8 +3,7 @@
 
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
-import type { Call } from "../call.ts";
-import { isOfAnotherBoot } from "./is-of-another-boot.ts";
+import { type Call, isOfAnotherBoot } from "../call.ts";
 
 /**
  * The entry without the results that have an address of another entry. Other entries are read only where an address can have been freed without the entry's

@@ -3,7 +3,7 @@
 // undoes the attachments together with their routes.
 
 import type { PluginResult } from "../../../src/cni/result.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault, located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import {
@@ -20,7 +20,6 @@ import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../syste
 import type { DefaultRoute, Route } from "../../system/netlink/route.ts";
 import type { Attached } from "../planned/attachment-plan.ts";
 import type { Call } from "../call.ts";
-import { located } from "../../../src/fault/locate-fault.ts";
 
 /** The route type RTN_UNICAST. Only such a route leads to a destination; `unreachable` and similar types do not. */
 const unicast = 1;

@@ -6,10 +6,9 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { delChain, type DelTolerance } from "../../../src/cni/chains.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
-import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
+import { stepRulesFor } from "../../../src/configuration/definition-policy.ts";
 import { stepRule } from "../../../src/configuration/step-rules.ts";
-import type { Fault } from "../../../src/fault/fault.ts";
-import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { type Fault, joinFaults, located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { decide } from "../../../src/step-policy/failure-policy.ts";
@@ -17,14 +16,12 @@ import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../
 import type { EntryKeeper } from "../../store/journal/entry-file.ts";
 import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
 import { findInNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
-import type { Call } from "../call.ts";
+import { type Call, isOfAnotherBoot } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
-import { located } from "../../../src/fault/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";
-import { isOfAnotherBoot } from "./is-of-another-boot.ts";
 import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
 
 /** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */

@@ -1,6 +1,7 @@
 // Compares a component's declaration with the grants of its type.
 
-import { type DefinitionPolicy, grantsFor } from "../../../src/configuration/definition-policy.ts";
+import { grantsFor } from "../../../src/configuration/definition-policy.ts";
+import type { DefinitionPolicy } from "../../../src/configuration/keys/definition-keys.ts";
 import { type DelegateGrants, grantedCapabilities } from "../../../src/configuration/keys/grant-keys.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";

@@ -1,11 +1,7 @@
 // Explains a definition's policy: what its namespace may use, and the rule that a refused native plugin needs.
 
-import {
-  type DefinitionName,
-  type DefinitionPolicy,
-  isTrustedNamespace,
-  rulesFor,
-} from "../../../src/configuration/definition-policy.ts";
+import { type DefinitionName, isTrustedNamespace, rulesFor } from "../../../src/configuration/definition-policy.ts";
+import type { DefinitionPolicy } from "../../../src/configuration/keys/definition-keys.ts";
 import { commonIpamKeys, commonKeys } from "../../../src/npwg/definition-plugins.ts";
 
 /** The plugins, files and names that the definitions of a namespace may use. */

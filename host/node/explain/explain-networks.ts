@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { hostDefaults } from "../../../src/configuration/host-configuration.ts";
-import { stepRulesFor } from "../../../src/configuration/network-step-rules.ts";
+import { stepRulesFor } from "../../../src/configuration/definition-policy.ts";
 import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";

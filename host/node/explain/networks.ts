@@ -2,7 +2,7 @@
 
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
-import { type DefinitionPolicy, defaultDefinitionPolicy } from "../../../src/configuration/definition-policy.ts";
+import { type DefinitionPolicy, defaultDefinitionPolicy } from "../../../src/configuration/keys/definition-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";

@@ -4,20 +4,16 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import type { Verdict } from "../../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import { remedyOf } from "../../../src/reconcile/outlived-leases.ts";
-import { Retries } from "../../../src/reconcile/retries.ts";
-import type { Result } from "../../../src/fault/result.ts";
-import { type LeaseOperation, runAsync } from "../../capabilities/leases/effect.ts";
 import { removeOrphaned } from "../../capabilities/leases/orphaned-leases.ts";
 import { removeOwnerless } from "../../capabilities/leases/ownerless.ts";
-import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
-import { type CleanDeps, Cleaner, type RoundAgent } from "./clean.ts";
+import { type CleanDeps, Cleaner } from "./clean.ts";
 import { currentBoot, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
-import type { Handled, Finding, Handling } from "./finding.ts";
+import type { Finding, Handled } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
 import { lostLinksOf } from "./lost-links.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
@@ -27,22 +23,7 @@ import type { OwnerlessLease } from "./lease-list.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 import { UnknownLeases } from "./unknown-leases.ts";
-import type { Clock } from "../../system/clock.ts";
-
-/** The dependencies of one round over one state directory. */
-export interface RoundDeps extends Clock {
-  readonly agent: RoundAgent | undefined;
-  /** True: only report. */
-  readonly dryRun: boolean;
-  readonly takeLock: TakeLock;
-  /** Whether the round may begin another undoing. */
-  readonly hasTime: () => boolean;
-  /** True: try failed findings again before their pause is over, because an administrator asked and may have removed the cause. */
-  readonly impatient: boolean;
-  /** Called after each undoing, successful or not. */
-  readonly worked: () => void;
-  readonly log: (lines: string) => void;
-}
+import { type CallOffer, freeOrphaned, type RoundDeps, Undoing } from "./undoing.ts";
 
 /** The result of a round over one state directory. */
 export interface Round {
@@ -52,23 +33,8 @@ export interface Round {
   readonly problems: readonly Fault[];
 }
 
-const retryTerms = { firstMs: 60_000, maxMs: 3_600_000 };
 /** Minimum age of leftover files, in ms: a running call writes its file in less. */
 const leftoverMs = 10_000;
-
-/** Handlings for which no plugin ran. */
-const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run", "waiting"]);
-
-/** Undoes one finding. */
-type Act = (cleaner: Cleaner) => Promise<Handled>;
-
-/** The parts of a runtime's call that undo one finding. */
-export interface CallOffer extends Pick<RoundDeps, "takeLock" | "log" | "now"> {
-  /** The call's shim in an agent's place. */
-  readonly agent: RoundAgent;
-  /** Milliseconds that are left for the undoing. */
-  readonly leftMs: () => number;
-}
 
 type Verdicts = ReadonlyMap<string, Verdict>;
 
@@ -83,11 +49,7 @@ export class StateRounds {
   readonly #leases = new LeaseWatch();
   readonly #leaseDirectories: LeaseDirectories;
   readonly #unknownLeases: UnknownLeases;
-  readonly #retries = new Retries(retryTerms);
-  /** Findings that the agent could not undo: a call of the runtime may. */
-  readonly #waiting = new Map<string, { readonly kind: Finding["kind"]; readonly act: Act }>();
-  /** The reason why this round's agent may change nothing; undefined without one. */
-  #agentProblem: string | undefined;
+  readonly #undoing = new Undoing((deps, leftMs) => this.#cleaner(deps, leftMs));
 
   /** `directory`: absolute, without a slash at its end. */
   constructor(directory: string, graceMs: number, served: ServedNamespaces = new ServedNamespaces()) {
@@ -103,28 +65,17 @@ export class StateRounds {
 
   /** Number of findings that wait for a call of the runtime. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#undoing.waiting;
   }
 
-  /**
-   * Undoes the finding that has waited longest through the shim of a call. Answers its kind and what was done; undefined if none waits. What was not
-   * undone waits again after the next round that may try it. Throws ShimGone.
-   */
-  async undoWaiting({ agent, takeLock, log, now, leftMs }: CallOffer): Promise<Pick<Finding, "kind" | "handling"> | undefined> {
-    const [next] = this.#waiting;
-    if (next === undefined) return undefined;
-    const [id, { kind, act }] = next;
-    this.#waiting.delete(id);
-    // Held back from the next round until it is known to be done: the call may end before.
-    this.#retries.failed(id, now());
-    const { handling } = await act(this.#cleaner({ agent, takeLock, dryRun: false, log }, leftMs));
-    if (handling !== "failed") this.#retries.succeeded(id);
-    return { kind, handling };
+  /** Undoes a finding through the shim of a call, as `Undoing.undoWaiting`. */
+  undoWaiting(offer: CallOffer): Promise<Pick<Finding, "kind" | "handling"> | undefined> {
+    return this.#undoing.undoWaiting(offer);
   }
 
   /** One round. Throws ShimGone. */
   async round(deps: RoundDeps): Promise<Round> {
-    if (!deps.dryRun) this.#waiting.clear();
+    if (!deps.dryRun) this.#undoing.forgetWaiting();
     this.configurations.forget();
     // Leases first: an ADD writes its journal entry before its lease, so a journal read afterwards has the owner of each lease.
     const { leases, ownerless } = await this.#leases.read(this.#leaseDirectories);
@@ -135,7 +86,7 @@ export class StateRounds {
     const departed = this.#leases.note(entries, leases, deps.date().getTime());
     const verdicts = await this.#judge.judge([...entries, ...departed], deps.agent, deps);
     const live = entries.filter(({ id }) => verdicts.get(id)?.what === "live");
-    this.#agentProblem =
+    this.#undoing.agentProblem =
       deps.agent &&
       (await outsideNodeNamespace(
         deps.agent.shim,
@@ -158,7 +109,7 @@ export class StateRounds {
       ...(await this.#leftovers(deps)),
       ...(await this.#lostLinks(live, deps)),
     ];
-    this.#retries.keep(new Set(findings.map(({ id }) => id)));
+    this.#undoing.keep(new Set(findings.map(({ id }) => id)));
     const problems = [files, noted, recorded].flatMap((each) => (each.ok ? [] : [each.fault]));
     return { entries: entries.length + damaged.length, findings, problems };
   }
@@ -171,7 +122,7 @@ export class StateRounds {
       // Without a view of the namespace, the entry may be alive: it is no finding.
       if (verdict.what === "doubtful" && verdict.why === "unseen") continue;
       const name = fileNameOf(entry.key);
-      const handled = await this.#handle(name, verdict, deps, "attachment", (cleaner, why) => cleaner.entry(entry, why));
+      const handled = await this.#undoing.ifStale(name, verdict, deps, "attachment", (cleaner, why) => cleaner.entry(entry, why));
       findings.push(this.#finding("attachment", name, verdict.why, handled));
     }
     return findings;
@@ -186,7 +137,7 @@ export class StateRounds {
       const handled: Handled =
         entry === undefined
           ? { handling: "reported", ...(loaded.ok ? {} : { note: loaded.fault.msg }) }
-          : await this.#try(file.path, deps, "abandoned", (cleaner) => cleaner.abandoned(file, entry));
+          : await this.#undoing.tryNow(file.path, deps, "abandoned", (cleaner) => cleaner.abandoned(file, entry));
       findings.push(this.#finding("abandoned", file.path, "given-up", handled));
     }
     return findings;
@@ -202,7 +153,7 @@ export class StateRounds {
       .filter((lease) => !outlived.has(lease))
       .map((lease) => this.#finding("lease", lease.path, "not-ours", { handling: "reported", note: remedyOf(lease) }));
     for (const lease of outlived) {
-      const handled = await this.#free(deps, () => removeOrphaned([lease], 0));
+      const handled = await freeOrphaned(deps, () => removeOrphaned([lease], 0));
       findings.push(this.#finding("lease", lease.path, "earlier-boot", handled));
     }
     for (const { lease, attachment } of kept) {
@@ -210,7 +161,9 @@ export class StateRounds {
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
       const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
       const handled: Handled = settled
-        ? await this.#handle(lease.path, verdict, deps, "lease", (cleaner) => cleaner.departed(attachment.listed.entry, lease))
+        ? await this.#undoing.ifStale(lease.path, verdict, deps, "lease", (cleaner) =>
+            cleaner.departed(attachment.listed.entry, lease),
+          )
         : { handling: "reported" };
       findings.push(this.#finding("lease", lease.path, "kept-lease", handled));
     }
@@ -222,26 +175,16 @@ export class StateRounds {
     const findings: Finding[] = [];
     for (const { path, lasts } of this.#leases.lasting(leases)) {
       const handled: Handled = lasts
-        ? await this.#free(deps, () => removeOwnerless([path], 0))
+        ? await freeOrphaned(deps, () => removeOwnerless([path], 0))
         : { handling: "reported", note: "the next round frees it" };
       findings.push(this.#finding("lease", path, "ownerless", handled));
     }
     return findings;
   }
 
-  /** Removes leases that no pod has. No agent is needed: only host-local's lock. `removal` answers their number. */
-  async #free({ dryRun, takeLock, hasTime, worked }: RoundDeps, removal: () => LeaseOperation<Result<number>>): Promise<Handled> {
-    if (dryRun) return { handling: "dry-run" };
-    if (!hasTime()) return { handling: "postponed" };
-    worked();
-    const freed = await runAsync(removal(), takeLock);
-    if (freed.ok) return { handling: freed.value > 0 ? "cleaned" : "busy" };
-    return freed.fault.kind === "STORE_BUSY" ? { handling: "busy" } : { handling: "failed", note: freed.fault.msg };
-  }
-
   /** Living attachments without the links of the node that they need. A later round reports them again. */
   async #lostLinks(live: readonly ListedEntry[], { agent }: RoundDeps): Promise<readonly Finding[]> {
-    if (agent === undefined || this.#agentProblem !== undefined) return [];
+    if (agent === undefined || this.#undoing.agentProblem !== undefined) return [];
     const lost = await lostLinksOf(agent.shim, live);
     return lost.map(({ id, note }) => this.#finding("link", id, "lost-link", { handling: "reported", note }));
   }
@@ -258,34 +201,6 @@ export class StateRounds {
       ));
     const handling = dryRun ? "dry-run" : gone ? "cleaned" : "busy";
     return found.map((path) => this.#finding("leftover", path, "killed-call", { handling }));
-  }
-
-  /** Runs `act` if the verdict is stale; otherwise only reports. */
-  async #handle(
-    id: string,
-    verdict: Verdict,
-    deps: RoundDeps,
-    kind: Finding["kind"],
-    act: (cleaner: Cleaner, why: Extract<Verdict, { what: "stale" }>["why"]) => Promise<Handled>,
-  ): Promise<Handled> {
-    if (verdict.what !== "stale") return { handling: "reported" };
-    return this.#try(id, deps, kind, (cleaner) => act(cleaner, verdict.why));
-  }
-
-  /** Runs `act` now, if an agent is connected, the round has time, and no pause after a failure is left. */
-  async #try(id: string, deps: RoundDeps, kind: Finding["kind"], act: Act): Promise<Handled> {
-    const { agent, dryRun, takeLock, log, now, hasTime, impatient } = deps;
-    if (agent === undefined) return { handling: "reported", note: "no agent is connected" };
-    if (this.#agentProblem !== undefined) return { handling: "reported", note: this.#agentProblem };
-    if (!impatient && !this.#retries.isDue(id, now())) return { handling: "paused" };
-    if (!hasTime()) return { handling: "postponed" };
-    const handled = await act(this.#cleaner({ agent, takeLock, dryRun, log }, () => Infinity));
-    if (!idle.has(handled.handling)) deps.worked();
-    const failed = handled.handling === "failed";
-    if (failed) this.#retries.failed(id, now());
-    // The DEL may fail because this agent lacks a right or a plugin: the call's shim has both.
-    if (handled.handling === "waiting" || (failed && !agent.runsPlugins)) this.#waiting.set(id, { kind, act });
-    return handled;
   }
 
   #cleaner(deps: Pick<CleanDeps, "agent" | "takeLock" | "dryRun" | "log">, leftMs: () => number): Cleaner {

@@ -9,7 +9,7 @@ import { linksRequest } from "./link.ts";
 import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
 import { type LinkState, linkStateIn } from "./link-state.ts";
 import { decodeAnswers, encodeRequests, interruptedText, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
-import { namespaceCookieIn } from "./namespace-cookie.ts";
+import { u16At, u32At } from "./bytes.ts";
 
 /** A network namespace as one look shows it. */
 export interface NamespaceLinks {
@@ -133,4 +133,24 @@ function placeOf(path: string): string {
 function failure(action: string, errno: number, answer: NetlinkAnswer | undefined): ReturnType<typeof fault> {
   const text = answer === undefined || answer.errorText === "" ? "" : `: ${answer.errorText}`;
   return fault("NETLINK_FAILED", `${action}: ${systemError(errno)}${text}`);
+}
+
+/** The message with the cookie, which the shim appends to the kernel's answers (host/shim/PROTOCOL.md): its size, type and sender. */
+const cookieMessage = { size: 24, type: 1, sender: 0x78656c70 } as const;
+
+/**
+ * The cookie of the namespace that the answers come from, in decimal; undefined where the kernel or the shim gives none. Unique in a boot: the
+ * kernel never gives it to another namespace.
+ */
+export function namespaceCookieIn(reply: Uint8Array): string | undefined {
+  const { size, type, sender } = cookieMessage;
+  const at = reply.length - size;
+  const isCookie =
+    at >= 0 &&
+    u32At(reply, at) === size &&
+    u16At(reply, at + 4) === type &&
+    u32At(reply, at + 8) === 0 &&
+    u32At(reply, at + 12) === sender;
+  if (!isCookie) return undefined;
+  return (BigInt(u32At(reply, at + 16)) + (BigInt(u32At(reply, at + 20)) << 32n)).toString();
 }

@@ -113,6 +113,18 @@ export const mistakenDefinitions: WrittenDefinitions = { trusted: [], rules: [],
 /** The section of a configuration without it. */
 export const noDefinitions: WrittenDefinitions = { rules: [], otherGrants: defaultGrants };
 
+/** The section with every default filled in: the administrator's policy for NetworkAttachmentDefinitions. */
+export interface DefinitionPolicy extends WrittenDefinitions {
+  /** Patterns of the namespaces whose definitions count as the administrator's own. */
+  readonly trusted: readonly string[];
+}
+
+/** The policy of Multus: every definition may do everything. */
+export const trustEverybody: DefinitionPolicy = { ...noDefinitions, trusted: ["*"] };
+
+/** The policy of a configuration without `definitions`: Multus' namespace is trusted. */
+export const defaultDefinitionPolicy: DefinitionPolicy = { ...noDefinitions, trusted: ["kube-system"] };
+
 /** The kind of the section. */
 export const definitionSection = section(definitionKeys, {
   finish: (values): WrittenDefinitions => ({ ...values, otherGrants: defaultGrants }),

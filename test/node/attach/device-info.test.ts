@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { kubeletDirectory } from "../../../host/cluster/kubelet/allocated-devices.ts";
-import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../../src/npwg/device-info-files.ts";
+import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../../src/npwg/device-info.ts";
 import { startKubelet } from "../../lab/kubelet.ts";
 import { installRecorder, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
 import { manifestsIn, type Manifests } from "../../lab/manifests.ts";

@@ -19,85 +19,128 @@ const drivers: readonly string[] = ["neutron-vif", "nested-vlan", "nested-macvla
 
 /** Makes the provider. `owner`: this cluster's name at Neutron. */
 export function neutronProvider(settings: NeutronSettings, owner: string): PortProvider {
-  const client = new NeutronClient(settings);
-  const subnets = new KeptObjects(client, "subnet");
-  const networks = new KeptObjects(client, "network");
-  const trunks = new Trunks(client, settings.vlans);
-  const turns = new PortTurns();
-  const ownerTag = `plexus-owner:${owner}`;
-  const nameOf = (key: string): string => `plexus:${owner}:${key}`;
-  const keyOf = (name: unknown): string | undefined => {
-    const prefix = nameOf("");
-    return typeof name === "string" && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-  };
+  return new NeutronProvider(settings, owner);
+}
 
-  const settingsOf = (request: PortRequest, driver: NeutronDriver): PortSettings => ({
-    name: nameOf(request.key),
-    deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
-    hostId: settings.bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
-    portSecurity: settings.portSecurity,
-    securityGroups: settings.securityGroups,
-  });
+class NeutronProvider implements PortProvider {
+  readonly ahead: NeutronPortsAhead;
+  readonly #settings: NeutronSettings;
+  readonly #client: NeutronClient;
+  readonly #subnets: KeptObjects;
+  readonly #networks: KeptObjects;
+  readonly #trunks: Trunks;
+  readonly #turns = new PortTurns();
+  readonly #ownerTag: string;
+  /** The beginning of the names of all of this cluster's ports. */
+  readonly #namePrefix: string;
 
-  const create = async (body: Body): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> => {
-    const made = await client.send("POST", "/ports", { ports: [body] });
-    if (!made.ok) return made;
-    const [port] = portsOf(made.value["ports"]);
-    return port === undefined
-      ? failure("unavailable", "Neutron made a port, but its answer has none")
-      : { ok: true, value: port };
-  };
+  constructor(settings: NeutronSettings, owner: string) {
+    const client = new NeutronClient(settings);
+    this.#settings = settings;
+    this.#client = client;
+    this.#subnets = new KeptObjects(client, "subnet");
+    this.#networks = new KeptObjects(client, "network");
+    this.#trunks = new Trunks(client, settings.vlans);
+    this.#ownerTag = `plexus-owner:${owner}`;
+    this.#namePrefix = `plexus:${owner}:`;
+    this.ahead = new NeutronPortsAhead({
+      client,
+      settings,
+      freeName: this.#nameOf("free"),
+      ownerTag: this.#ownerTag,
+      subnet: (id) => this.#subnet(id),
+      tag: (port) => this.#tag(port),
+    });
+  }
 
-  const findSubnet = async (id: string): Promise<ProviderResult<SubnetValues>> => {
-    const subnet = await subnets.get(id);
+  ensure(request: PortRequest): Promise<ProviderResult<ProvidedPort>> {
+    return this.#turns.take(request.key, () => this.#ensure(request));
+  }
+
+  release(port: OwnedPort): Promise<ProviderResult<void>> {
+    return this.#turns.take(port.key, () => this.#release(port));
+  }
+
+  async list(): Promise<ProviderResult<readonly OwnedPort[]>> {
+    const ports = await this.#client.list("ports", [
+      ["tags", this.#ownerTag],
+      ["fields", "id"],
+      ["fields", "name"],
+    ]);
+    if (!ports.ok) return ports;
+    const owned = ports.value.flatMap(({ id, name }): readonly OwnedPort[] => {
+      const key = this.#keyOf(name);
+      // The name of a free port has no pod's key.
+      return key?.includes("/") !== true || typeof id !== "string" ? [] : [{ key, providerId: id }];
+    });
+    return { ok: true, value: owned };
+  }
+
+  async active({ providerId }: OwnedPort): Promise<ProviderResult<boolean>> {
+    const port = await this.#client.send("GET", `/ports/${encodeURIComponent(providerId)}?fields=status`);
+    if (!port.ok) return port;
+    return { ok: true, value: isJsonObject(port.value["port"]) && port.value["port"]["status"] === "ACTIVE" };
+  }
+
+  async #ensure(request: PortRequest): Promise<ProviderResult<ProvidedPort>> {
+    const choice = choose(this.#settings, request.parameters);
+    if (typeof choice === "string") return failure("invalid", choice);
+    const subnet = await this.#subnet(choice.subnet);
     if (!subnet.ok) return subnet;
-    const values = subnetValues(subnet.value);
-    return values === undefined
-      ? failure("refused", `subnet ${id} of Neutron has no network or no address range`)
-      : { ok: true, value: values };
-  };
+    const found = await this.#find(request.key);
+    if (!found.ok) return found;
+    // The same of two ports is taken each time; the other is an orphan.
+    const [existing, ...others] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
+    const port =
+      existing === undefined ? await this.#obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
+    if (!port.ok) return port;
+    for (const each of [port.value, ...others]) {
+      const tagged = await this.#tag(each);
+      if (!tagged.ok) return tagged;
+    }
+    return this.#complete(port.value, request, subnet.value, choice.driver);
+  }
 
-  /** Tags a port, also one whose creation was not answered: the look for orphans finds ports by the tag. */
-  const tag = async (port: Body): Promise<ProviderResult<Body>> => {
-    if (Array.isArray(port["tags"]) && port["tags"].includes(ownerTag)) return { ok: true, value: port };
-    const tagged = await client.send("PUT", `/ports/${String(port["id"])}/tags/${encodeURIComponent(ownerTag)}`);
-    return tagged.ok ? { ok: true, value: port } : tagged;
-  };
-
-  const ahead = new NeutronPortsAhead({ client, settings, freeName: nameOf("free"), ownerTag, subnet: findSubnet, tag });
+  async #release({ key, providerId }: OwnedPort): Promise<ProviderResult<void>> {
+    const found = await this.#find(key);
+    if (!found.ok) return found;
+    for (const port of found.value) {
+      const id = String(port["id"]);
+      // Neutron may end a creation after its request was given up. The tag lets the look for orphans judge that port.
+      const done = providerId === "" || id === providerId ? await remove(this.#client, this.#trunks, id) : await this.#tag(port);
+      if (!done.ok) return done;
+    }
+    return { ok: true, value: undefined };
+  }
 
   /** A free port if there is one and the pod asks for no address of its own, else a new one. */
-  const obtain = async (request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> => {
+  async #obtain(request: PortRequest, subnet: SubnetValues, driver: NeutronDriver): Promise<ProviderResult<Body>> {
     const { mac, ips = [] } = request.requested;
-    const values = settingsOf(request, driver);
+    const values = this.#settingsOf(request, driver);
     if (mac === undefined && ips.length === 0) {
-      const taken = await ahead.take(subnet.id, podValues(request, values));
+      const taken = await this.ahead.take(subnet.id, podValues(request, values));
       if (!taken.ok) return taken;
       if (taken.value !== undefined) return { ok: true, value: taken.value };
     }
     const body = portBody(request, subnet, values);
-    const made = await create(body);
-    if (made.ok || !(await ahead.giveWay(subnet.id, ips.map(addressOf), made))) return made;
-    return create(body);
-  };
+    const made = await this.#create(body);
+    if (made.ok || !(await this.ahead.giveWay(subnet.id, ips.map(addressOf), made))) return made;
+    return this.#create(body);
+  }
 
-  const find = async (key: string): Promise<ProviderResult<readonly Body[]>> => {
-    const listed = await client.list("ports", [["name", nameOf(key)]]);
-    return listed.ok ? { ok: true, value: portsOf(listed.value) } : listed;
-  };
-
-  const complete = async (
+  /** The port as plugins of this driver need it. */
+  async #complete(
     port: Body,
     request: PortRequest,
     subnet: SubnetValues,
     driver: NeutronDriver,
-  ): Promise<ProviderResult<ProvidedPort>> => {
-    const network = await networks.get(subnet.networkId);
+  ): Promise<ProviderResult<ProvidedPort>> {
+    const network = await this.#networks.get(subnet.networkId);
     if (!network.ok) return network;
     const id = String(port["id"]);
     if (port["binding:vif_type"] === "binding_failed") {
       // Neutron does not bind this port again when the host's agent comes back, so the next try makes a new one.
-      const removed = await remove(client, trunks, id);
+      const removed = await remove(this.#client, this.#trunks, id);
       if (!removed.ok) return removed;
       return failure(
         "unavailable",
@@ -106,71 +149,65 @@ export function neutronProvider(settings: NeutronSettings, owner: string): PortP
     }
     let binding: ProvidedPort["binding"] = driver === "neutron-vif" ? { type: "ovs", interfaceId: id } : { type: "address-only" };
     if (driver === "nested-vlan") {
-      const vlan = await trunks.add(request.nodeName, id);
+      const vlan = await this.#trunks.add(request.nodeName, id);
       if (!vlan.ok) return vlan;
       binding = { type: "vlan", vlan: vlan.value };
     }
     const read = readProvidedPort({ ...portValues(port, subnet, network.value), binding });
     return read.ok ? { ok: true, value: read.value } : failure("refused", `port ${id} of Neutron: ${read.problem}`);
-  };
+  }
 
-  const ensure: PortProvider["ensure"] = async (request) => {
-    const choice = choose(settings, request.parameters);
-    if (typeof choice === "string") return failure("invalid", choice);
-    const subnet = await findSubnet(choice.subnet);
+  /** The ports of a pod's attachment. Several exist if an answer of Neutron was lost. */
+  async #find(key: string): Promise<ProviderResult<readonly Body[]>> {
+    const listed = await this.#client.list("ports", [["name", this.#nameOf(key)]]);
+    return listed.ok ? { ok: true, value: portsOf(listed.value) } : listed;
+  }
+
+  async #create(body: Body): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> {
+    const made = await this.#client.send("POST", "/ports", { ports: [body] });
+    if (!made.ok) return made;
+    const [port] = portsOf(made.value["ports"]);
+    return port === undefined
+      ? failure("unavailable", "Neutron made a port, but its answer has none")
+      : { ok: true, value: port };
+  }
+
+  async #subnet(id: string): Promise<ProviderResult<SubnetValues>> {
+    const subnet = await this.#subnets.get(id);
     if (!subnet.ok) return subnet;
-    const found = await find(request.key);
-    if (!found.ok) return found;
-    // The same of two ports is taken each time; the other is an orphan.
-    const [existing, ...others] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
-    const port =
-      existing === undefined ? await obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
-    if (!port.ok) return port;
-    for (const each of [port.value, ...others]) {
-      const tagged = await tag(each);
-      if (!tagged.ok) return tagged;
-    }
-    return complete(port.value, request, subnet.value, choice.driver);
-  };
+    const values = subnetValues(subnet.value);
+    return values === undefined
+      ? failure("refused", `subnet ${id} of Neutron has no network or no address range`)
+      : { ok: true, value: values };
+  }
 
-  const release: PortProvider["release"] = async ({ key, providerId }) => {
-    const found = await find(key);
-    if (!found.ok) return found;
-    for (const port of found.value) {
-      const id = String(port["id"]);
-      // Neutron may end a creation after its request was given up. The tag lets the look for orphans judge that port.
-      const done = providerId === "" || id === providerId ? await remove(client, trunks, id) : await tag(port);
-      if (!done.ok) return done;
-    }
-    return { ok: true, value: undefined };
-  };
+  /** Tags a port, also one whose creation was not answered: the look for orphans finds ports by the tag. */
+  async #tag(port: Body): Promise<ProviderResult<Body>> {
+    if (Array.isArray(port["tags"]) && port["tags"].includes(this.#ownerTag)) return { ok: true, value: port };
+    const tagged = await this.#client.send("PUT", `/ports/${String(port["id"])}/tags/${encodeURIComponent(this.#ownerTag)}`);
+    return tagged.ok ? { ok: true, value: port } : tagged;
+  }
 
-  return {
-    ahead,
-    ensure: (request) => turns.take(request.key, () => ensure(request)),
-    release: (port) => turns.take(port.key, () => release(port)),
+  #settingsOf(request: PortRequest, driver: NeutronDriver): PortSettings {
+    const { bindHost, portSecurity, securityGroups } = this.#settings;
+    return {
+      name: this.#nameOf(request.key),
+      deviceOwner: driver === "nested-vlan" ? undefined : deviceOwner,
+      hostId: bindHost && driver === "neutron-vif" ? request.nodeName : undefined,
+      portSecurity,
+      securityGroups,
+    };
+  }
 
-    list: async () => {
-      const ports = await client.list("ports", [
-        ["tags", ownerTag],
-        ["fields", "id"],
-        ["fields", "name"],
-      ]);
-      if (!ports.ok) return ports;
-      const owned = ports.value.flatMap(({ id, name }): readonly OwnedPort[] => {
-        const key = keyOf(name);
-        // The name of a free port has no pod's key.
-        return key?.includes("/") !== true || typeof id !== "string" ? [] : [{ key, providerId: id }];
-      });
-      return { ok: true, value: owned };
-    },
+  #nameOf(key: string): string {
+    return `${this.#namePrefix}${key}`;
+  }
 
-    active: async ({ providerId }) => {
-      const port = await client.send("GET", `/ports/${encodeURIComponent(providerId)}?fields=status`);
-      if (!port.ok) return port;
-      return { ok: true, value: isJsonObject(port.value["port"]) && port.value["port"]["status"] === "ACTIVE" };
-    },
-  };
+  /** The key of a port with this name; undefined for a port of another owner. */
+  #keyOf(name: unknown): string | undefined {
+    const prefix = this.#namePrefix;
+    return typeof name === "string" && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+  }
 }
 
 async function remove(client: NeutronClient, trunks: Trunks, id: string): Promise<ProviderResult<void>> {

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
-import { fault } from "./fault.ts";
-import { joinFaults } from "./join-faults.ts";
+import { fault, joinFaults } from "./fault.ts";
 
 test("joined faults keep all messages, with and without details", () => {
   const bare = { kind: "PLUGIN_FAILED", code: 7, msg: "one" } as const;

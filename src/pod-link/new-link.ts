@@ -1,9 +1,9 @@
-// Which of a running pod's new links an ADD made, by the ADD's answer. A name alone does not tell: the pod's processes may meanwhile rename that link, and give
-// its name to a link of their own.
+// The new link of a running pod that an ADD made. A name alone does not tell it: the pod's processes may meanwhile rename that link, and give its name to a link
+// of their own. The ADD's answer tells the link; after a failed ADD, the link's other end does, because a pod can make no link to the node.
 
 import type { CniResult } from "../cni/result.ts";
 import { sandboxInterfaces } from "../npwg/sandbox-interface.ts";
-import { hasName, type ShownLink } from "./link-identity.ts";
+import { hasName, type ShownLink, isSameLink, type LinkIdentity } from "./link-identity.ts";
 
 /** The facts of an answer about the attachment's link. */
 export interface AnsweredInterface {
@@ -49,11 +49,55 @@ export function answeredLink<Link extends ShownLink>(
 
 /** Whether both are the ends of one veth, in two namespaces. */
 function areEnds(inPod: ShownLink, onNode: ShownLink): boolean {
-  const isOther = inPod.linkNamespace !== undefined && inPod.kind === "veth";
-  return isOther && inPod.index === onNode.link && inPod.link === onNode.index;
+  const reachOther = [inPod, onNode].every(({ kind, linkNamespace }) => kind === "veth" && linkNamespace !== undefined);
+  return reachOther && inPod.index === onNode.link && inPod.link === onNode.index;
 }
 
 /** Whether the link has its other end or its lower link in another namespace, or is hardware: a pod's own links mostly have neither. */
 function reachesOutside({ linkNamespace, parentDevice }: ShownLink): boolean {
   return linkNamespace !== undefined || parentDevice !== undefined;
+}
+
+/** The facts around a failed ADD. */
+export interface FailedAdd {
+  readonly ifname: string;
+  /** The pod's links now. */
+  readonly links: readonly ShownLink[];
+  /** Those that were not there before the ADD. */
+  readonly fresh: readonly ShownLink[];
+  /** The links of the pod's earlier ADDs. */
+  readonly made: readonly LinkIdentity[];
+}
+
+/**
+ * The link of the failed ADD; undefined if none is known to be it. `nodeLinks`: the node's links with the indexes of `otherEnds`. Of several new links the one
+ * with the attachment's name counts; without such a link none does.
+ */
+export function unansweredLink<Link extends ShownLink>(
+  { ifname, links, fresh, made }: Omit<FailedAdd, "fresh"> & { readonly fresh: readonly Link[] },
+  nodeLinks: readonly ShownLink[],
+): Link | undefined {
+  // The ids of namespaces hold for all links of the pod: an earlier ADD's link shows the node's.
+  const ofNode = new Set(
+    links.flatMap((link) =>
+      made.some((each) => isSameLink(each, link) && each.peer !== undefined && each.peer === link.link)
+        ? (link.linkNamespace ?? [])
+        : [],
+    ),
+  );
+  const reaching = fresh.filter((link) => {
+    if (link.parentDevice !== undefined) return true;
+    if (link.linkNamespace === undefined) return false;
+    return ofNode.has(link.linkNamespace) || nodeLinks.some((end) => areEnds(link, end));
+  });
+  return reaching.find((link) => hasName(link, ifname)) ?? (reaching.length === 1 ? reaching[0] : undefined);
+}
+
+/** Maximum links whose other ends are looked for: a pod makes as many links as it likes. */
+const maxEnds = 64;
+
+/** The indexes that other ends of these links have on the node, if they are there. */
+export function otherEnds(links: readonly ShownLink[]): readonly number[] {
+  const veths = links.filter(({ kind, linkNamespace }) => kind === "veth" && linkNamespace !== undefined);
+  return veths.flatMap(({ link }) => link ?? []).slice(0, maxEnds);
 }
