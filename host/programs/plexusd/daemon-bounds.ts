@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { readTemplate } from "../../../src/configuration/written-configuration.ts";
-import { deviceInfoDirectory } from "../../../src/npwg/device-info-files.ts";
+import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
 import { isDelegated, ownCgroup } from "../../sandbox/launcher/cgroups.ts";
 import type { DaemonBounds, DaemonUser } from "../../sandbox/launcher/launch-server.ts";
 import { makeDirectory } from "../../store/files/make-directory.ts";

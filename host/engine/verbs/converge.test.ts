@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok } from "../../../src/fault/result.ts";
 import { partialCall } from "../testing/partial-call.ts";
-import { countedFailures } from "./counted-failures.ts";
+import { countedFailures } from "./converge.ts";
 
 const full = failed(fault("STORE_FAILED", "no space left on device"));
 const key = (containerId: string) => ({ containerId, network: "pods", ifname: "eth0" });
