@@ -32,7 +32,7 @@ const kinds = { 4: "echo", 6: "echo6" } as const;
 export async function probeNetwork(
   shim: ProbeEffects,
   attachment: ProbedAttachment,
-  further: readonly IpAddress[],
+  further: readonly ProbeTarget[],
   clock: () => number,
 ): Promise<Result<ProbeReport>> {
   const { pod, network, ifname, netns, addresses } = attachment;
@@ -49,14 +49,16 @@ export async function probeNetwork(
     ...attachment.pods.flatMap(({ pod: name, addresses: ofPod }) =>
       ofPod.map(({ address }): ProbeTarget => ({ what: `pod ${name}`, address })),
     ),
-    ...further.map((address): ProbeTarget => ({ what: "address", address })),
+    ...further,
   ];
   const seen = new Set<string>(own);
   const targets: ProbeTarget[] = [];
   for (const target of wanted) {
     const text = formatAddress(target.address);
-    if (!seen.has(text) && targets.length < maxTargets) targets.push(target);
-    seen.add(text);
+    // An endpoint of a Service is also listed as the pod that has the address.
+    const key = target.isEndpoint === true ? `${target.what} ${text}` : text;
+    if (!own.has(text) && !seen.has(key) && targets.length < maxTargets) targets.push(target);
+    seen.add(key);
   }
   const hops = [
     ...new Map(
@@ -90,10 +92,11 @@ async function probeTarget(
   link: ProbingLink,
   mtu: number,
   macs: ReadonlyMap<string, string>,
-  { what, address }: ProbeTarget,
+  { what, address, isRefused = false }: ProbeTarget,
   identifier: number,
 ): Promise<ProbedTarget> {
   const target = { what, address: formatAddress(address) };
+  if (isRefused) return { ...target, outcome: "no-endpoint", bytes: 0 };
   const source = attachment.addresses.find((each) => each.address.family === address.family);
   const hop = nextHop(attachment, address);
   if (source === undefined || hop === undefined) return { ...target, outcome: "no-way", bytes: 0 };

@@ -16,6 +16,10 @@ import { Journal } from "../../../host/store/journal/journal.ts";
 export interface ProbeTarget {
   readonly what: string;
   readonly address: IpAddress;
+  /** The address is that of an endpoint of a Service. */
+  readonly isEndpoint?: boolean;
+  /** The address is that of a Service without endpoints: there is nothing to ask. */
+  readonly isRefused?: boolean;
 }
 
 /** The attachment. */
