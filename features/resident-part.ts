@@ -10,6 +10,7 @@ import type { RecordCall } from "../host/engine/events/call-events.ts";
 import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { JudgeEchoes } from "../src/kube/packet-judge.ts";
+import type { FindEndpoints } from "../src/kube/service-endpoints.ts";
 import type { RoundAgent } from "../host/node/reconcile/clean.ts";
 import type { PluginAnswer } from "../host/protocol/messages.ts";
 import type { JournalKey } from "../host/store/journal/entry-file.ts";
@@ -45,6 +46,8 @@ export interface ResidentInit {
   readonly linksSeen: (seen: SeenLinks) => void;
   /** Judges echo requests by the policies of pods; undefined: no part has policies. */
   readonly judge: () => JudgeEchoes | undefined;
+  /** Finds the endpoints behind an address of a Service; undefined: no part has Services. */
+  readonly endpoints: () => FindEndpoints | undefined;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
@@ -88,6 +91,8 @@ export interface ResidentPart {
   readonly changes?: InterfaceChanges;
   /** Judges echo requests by the policies of pods, if the part has any. */
   readonly judge?: JudgeEchoes;
+  /** Finds the endpoints behind an address of a Service, if the part has any. */
+  readonly endpoints?: FindEndpoints;
 }
 
 /** A part that the daemon's options switch on. */

@@ -27,14 +27,14 @@ function refused(status: number, why: string): Page {
   };
 }
 
-function probesPart({ directories, agent, clock, judge }: ResidentInit): ResidentPart {
+function probesPart({ directories, agent, clock, judge, endpoints }: ResidentInit): ResidentPart {
   const on = new Set<string>();
   let running = false;
   const probe = async (query: string): Promise<Page> => {
     const parameters = new URLSearchParams(query);
-    const further = parameters.getAll("address").map((text) => readAddress(text));
-    const addresses = further.flatMap((each) => each ?? []);
-    if (addresses.length < further.length) return refused(400, "an address is neither IPv4 nor IPv6");
+    const named = parameters.getAll("address").map((text) => readAddress(text));
+    const addresses = named.flatMap((each) => each ?? []);
+    if (addresses.length < named.length) return refused(400, "an address is neither IPv4 nor IPv6");
     const { probedAttachment } = await import("./node/probed-attachment.ts");
     const wanted = { pod: parameters.get("pod") ?? "", network: parameters.get("network") ?? "" };
     const attachment = await probedAttachment(directories, (configuration) => on.has(configuration), wanted);
@@ -42,8 +42,10 @@ function probesPart({ directories, agent, clock, judge }: ResidentInit): Residen
     const connected = agent();
     if (connected === undefined) return refused(503, "no agent is connected: run plexus agent");
     const { probeNetwork } = await import("./node/probe-network.ts");
+    const { furtherTargets } = await import("./node/further-targets.ts");
+    const further = await furtherTargets(endpoints(), attachment.value, addresses);
     try {
-      const report = await probeNetwork(connected.shim, attachment.value, addresses, clock.now);
+      const report = await probeNetwork(connected.shim, attachment.value, further, clock.now);
       if (!report.ok) return refused(500, report.fault.msg);
       const judging = judge();
       const { judgeTargets } = await import("./node/judge-targets.ts");

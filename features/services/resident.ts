@@ -15,6 +15,7 @@ export const resident: ResidentFeature = {
       const { FollowPods } = await import("../../host/node/running-pods/follow-pods.ts");
       const { forgetTable } = await import("./node/served-pods.ts");
       const { reportedTables, tableCount } = await import("./node/report-tables.ts");
+      const { endpointFinder } = await import("./node/find-endpoints.ts");
       const { tablesPage } = await import("../tables-page.ts");
       const follow = new FollowPods(init, (await import("./follow-services.ts")).followServices);
       const metrics = init.metrics.with(serviceMetrics);
@@ -41,6 +42,7 @@ export const resident: ResidentFeature = {
           void follow.noteConfiguration(configuration);
           if (environment.get("CNI_COMMAND") === "ADD") follow.noteAdded(environment.get("CNI_ARGS") ?? "");
         },
+        endpoints: endpointFinder(follow),
         pages: { [serviceTablesPath]: tablesPage(follow, reportedTables) },
         podChanged: (namespace, name, pod) => follow.podChanged(namespace, name, pod),
       };

@@ -16,10 +16,11 @@ import { root } from "../lab/compiled.ts";
 import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
-import { collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
+import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 import { partContext } from "../lab/kube/part-context.ts";
+import { multiNetworkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
 import { serviceRequests, serviceRights } from "../lab/kube/service-requests.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import type { PodNamespace } from "../lab/namespaces.ts";
@@ -99,10 +100,12 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
     };
 
     beforeAll(async () => {
-      api = await sharedApiServer({ alsoAllowed: serviceRequests });
+      api = await sharedApiServer({ alsoAllowed: [...serviceRequests, ...policyRequests] });
       objects = objectsOf(api.adminKubeconfig);
       await api.namespace("shop");
-      for (const object of serviceRights) await create(object);
+      for (const object of [...serviceRights, ...policyRights]) await create(object);
+      for (const file of ["policies.yaml", "multi-network-policies.yaml"])
+        await applyObjects(objects, `deploy/helm/plexus/files/${file}`, "CustomResourceDefinition");
       proxy = await startFaultProxy(api);
       kubeconfig = await proxy.kubeconfig();
       node = openNode(api);
@@ -130,11 +133,11 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
 
     const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
     /** A running pod whose default route is on the cluster's network, as a Service's client needs it. */
-    async function running(name: string, app: string, selection = "red"): Promise<Running> {
+    async function running(name: string, app: string, selection = "red", more: object = {}): Promise<Running> {
       const pod = await api.pod("shop", name, selection);
       outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { app } } }));
       const cluster = { ...node.bridge("pods", "10.10.0.0/24"), isDefaultGateway: true };
-      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true });
+      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true, ...more });
       const each = { ...pod, call: { ...node.attaching(pod), config } };
       expect(await request("ADD", each)).toMatchObject({ status: 0 });
       return each;
@@ -225,6 +228,53 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       expect(answer).toEqual({ body: expect.stringMatching(/^plexus_service_tables 2$/mu) });
       outcome(await objects.remove(`${services}/shown`));
       await removed(client, pod);
+    });
+
+    test("PR-05 PR-06 SV-09: a probe of a Service asks its endpoints: what answers, what a policy forbids, what is lost, and a smaller MTU", async () => {
+      const keys = { probes: true, policies: {} };
+      const address = await service("probed", "red", "probed");
+      const spec = { podSelector: { matchLabels: { mode: "closed" } }, policyTypes: ["Ingress"] };
+      await vi.waitFor(() => create(multiNetworkPolicy("shop", "closed", "red", spec)), patience);
+      const client = await running("client", "other", "red", keys);
+      await expect.poll(() => tableOf(client), patience).toContain(address);
+      /** The results of the Service's rows, by endpoint. */
+      const probed = async (): Promise<Readonly<Record<string, string>>> => {
+        const { stdout } = await onNode("probe", "shop/client", "red", address, "-o", "wide");
+        const rows = stdout.matchAll(
+          new RegExp(`^Service shop/probed at ${address} +([\\d.]+) +(?:(?:[\\da-f]{2}:){5}[\\da-f]{2})? +(.+)$`, "gmu"),
+        );
+        return Object.fromEntries([...rows].map(([, endpoint = "", result = ""]) => [endpoint, result]));
+      };
+      expect(await probed()).toEqual({ [address]: "the Service has no endpoint on this network: connections are refused" });
+
+      const pods = new Map<string, Running>();
+      for (const name of ["open", "narrow", "silent", "closed", "down"]) {
+        const pod = await running(name, "probed", "red", keys);
+        pods.set(addressOf(pod), pod);
+        await ready(pod, "True");
+      }
+      const [open = "", narrow = "", silent = "", closed = "", down = ""] = pods.keys();
+      const inPod = (endpoint: string, ...line: readonly [string, ...string[]]): void => {
+        expect(pods.get(endpoint)?.call.pod.exec(line)).toMatchObject({ status: 0 });
+      };
+      inPod(narrow, "ip", "link", "set", "net1", "mtu", "1400");
+      inPod(
+        silent,
+        "nft",
+        "add table inet silent; add chain inet silent in { type filter hook input priority 0; ip protocol icmp drop; }",
+      );
+      inPod(down, "ip", "link", "set", "net1", "down");
+      outcome(await objects.patch("/api/v1/namespaces/shop/pods/closed", { metadata: { labels: { mode: "closed" } } }));
+      await expect.poll(probed, patience).toEqual({
+        [open]: "answers packets of 1500 bytes",
+        [narrow]: "answers packets of 64 bytes, and full ones are lost: a link on the way has a smaller MTU",
+        [silent]: expect.stringMatching(/^a neighbour has the address, and no echo came back: lost/u),
+        [closed]: "no answer: forbidden by shop/closed (ingress of shop/closed)",
+        [down]: "no neighbour has answered for it",
+      });
+      outcome(await objects.remove("/apis/k8s.cni.cncf.io/v1beta1/namespaces/shop/multi-networkpolicies/closed"));
+      outcome(await objects.remove(`${services}/probed`));
+      await removed(client, ...pods.values());
     });
 
     test("SV-11: the commands of the page about names on a network work as they stand", async () => {

@@ -6,11 +6,22 @@ import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
 import { deployPlexus, explained } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
+import {
+  demandedTables,
+  playScenario,
+  removeScenarioPods,
+  reportedTables,
+  startScenarioPods,
+} from "../lab/cluster/scenario-pods.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { multiNetworkPolicy } from "../lab/kube/policy-objects.ts";
 import { missingBuild } from "../lab/plexus.ts";
+import { demanded, judgeScenario } from "../lab/policies/judge-scenario.ts";
+import type { ReachServer } from "../lab/policies/reach-server.ts";
+import { scenarios } from "../lab/policies/scenarios.ts";
+import { command } from "../lab/requires.ts";
 
-const skip = missingCluster("policies on a cluster", helm, () => missingBuild());
+const skip = missingCluster("policies on a cluster", helm, command("nft", "--version"), () => missingBuild());
 const soon = { timeout: 120_000, interval: 300 };
 const annotations = { "k8s.v1.cni.cncf.io/networks": "storage" };
 
@@ -60,5 +71,29 @@ describe.skipIf(skip)("policies with the chart on a real cluster", () => {
     } catch (error) {
       throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
     }
+  });
+
+  describe("scenarios of multi-networkpolicy-nftables and multi-networkpolicy-iptables", () => {
+    let servers: readonly ReachServer[] = [];
+    beforeAll(async () => {
+      servers = await startScenarioPods(cluster);
+    }, 400_000);
+    afterAll(async () => {
+      for (const server of servers) server.stop();
+      await removeScenarioPods(cluster);
+    }, 300_000);
+
+    const numbered = scenarios.map((scenario, index) => [scenario.name, scenario, `s${index}`] as const);
+    test.each(numbered)("PO-21: %s", async (_, scenario, prefix) => {
+      const tables = demandedTables(scenario, prefix);
+      const cast = await playScenario(cluster, scenario, prefix);
+      try {
+        await expect.poll(() => reportedTables(cluster), soon).toEqual(tables);
+        // The report has the number of a policy's peers. A peer that has changed places with another one follows a moment later.
+        await expect.poll(() => judgeScenario(scenario, cast, servers), soon).toEqual(demanded(scenario));
+      } catch (error) {
+        throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+      }
+    });
   });
 });

@@ -16,13 +16,18 @@ import type { WatchedContainer } from "./watched-links.ts";
 
 const deadlineMs = 10_000;
 
+/** Where to look. `made`: the link as its ADD made it. */
+export interface LookedPod extends Pick<WatchedContainer, "netns" | "cookie"> {
+  readonly links: readonly { readonly ifname: string; readonly made?: { readonly index: number } | undefined }[];
+}
+
 /**
  * Looks at the links with the indexes and the names of the attachments; `gone`: the network namespace is gone, or another one has its path. Fault
  * NETLINK_FAILED; throws ShimGone. `noteBytes`: receives the length of the kernel's answer.
  */
 export async function lookIntoPod(
   shim: NetlinkSender,
-  { netns, cookie, links }: WatchedContainer,
+  { netns, cookie, links }: LookedPod,
   noteBytes: (bytes: number) => void,
 ): Promise<Result<SeenPod | "gone">> {
   const requests = links.flatMap(({ ifname, made }) => [

@@ -11,7 +11,7 @@ export const probeCommands: readonly Command[] = [
     synopsis: "POD NETWORK [ADDRESS...]",
     count: [2, 32],
     details:
-      "POD is NAMESPACE/NAME of a pod of this node. NETWORK is NAMESPACE/NAME of a definition, its name alone, or the interface. ADDRESS is a further address, such as that of a Service or of a pod on another node. " +
+      "POD is NAMESPACE/NAME of a pod of this node. NETWORK is NAMESPACE/NAME of a definition, its name alone, or the interface. ADDRESS is a further address, such as that of a pod on another node. The cluster address of a Service on the network stands for its endpoints: each is asked. " +
       "Each is asked for its neighbour, then by echo requests of the link's full size and of a small one. With the key policies the daemon judges the requests by the policies of this node's pods, and names the policies that forbid them: those of POD, and those of a target. `plexusctl policies explain` judges connections to ports and between nodes. Needs the key probes.",
     options: [statusSocketOption],
     forms: ["table", "wide", "json", "yaml", "name"],

@@ -8,7 +8,8 @@ import type { ProbedAttachment } from "./probed-attachment.ts";
 
 /** Adds the policies that forbid requests to the targets; a failure stands in the report. */
 export async function judgeTargets(judge: JudgeEchoes, attachment: ProbedAttachment, report: ProbeReport): Promise<ProbeReport> {
-  const targets = report.targets.flatMap(({ address }) => readAddress(address) ?? []);
+  // A pod that is an endpoint of a Service, too, stands in the report twice.
+  const targets = [...new Set(report.targets.map(({ address }) => address))].flatMap((text) => readAddress(text) ?? []);
   const questions = targetQuestions(attachment, attachment.pods, targets);
   const problems: string[] = [];
   const found = await Promise.all(

@@ -3,7 +3,7 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
+import { formatAddress } from "../../../src/net/ip.ts";
 import { readPodLink } from "../../../host/capabilities/announce/pod-link.ts";
 import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/announce/probe.ts";
 import { packetsIn } from "../../../host/protocol/network-fields.ts";
@@ -32,7 +32,7 @@ const kinds = { 4: "echo", 6: "echo6" } as const;
 export async function probeNetwork(
   shim: ProbeEffects,
   attachment: ProbedAttachment,
-  further: readonly IpAddress[],
+  further: readonly ProbeTarget[],
   clock: () => number,
 ): Promise<Result<ProbeReport>> {
   const { pod, network, ifname, netns } = attachment;
@@ -70,10 +70,11 @@ async function probeTarget(
   link: ProbingLink,
   mtu: number,
   macs: ReadonlyMap<string, string>,
-  { what, address }: ProbeTarget,
+  { what, address, isRefused = false }: ProbeTarget,
   identifier: number,
 ): Promise<ProbedTarget> {
   const target = { what, address: formatAddress(address) };
+  if (isRefused) return { ...target, outcome: "no-endpoint", bytes: 0 };
   const way = wayTo(attachment, address);
   if (way === undefined) return { ...target, outcome: "no-way", bytes: 0 };
   const mac = macs.get(formatAddress(way.hop));

@@ -62,3 +62,9 @@ test("PR-06: the asking pod's egress is judged for each target that it has an ad
     { side: "ingress", pod: "shop/b", policies: ["shop/one"] },
   ]);
 });
+
+test("PR-05: a Service without endpoints is told as such", () => {
+  expect(outcomeText({ outcome: "no-endpoint", bytes: 0 })).toBe(
+    "the Service has no endpoint on this network: connections are refused",
+  );
+});

@@ -1,7 +1,15 @@
 // The findings of a probe of a network.
 
 /** The outcomes of one target, the best first. */
-export const probeOutcomes = ["answers", "answers-small", "unreachable", "lost", "no-neighbour", "no-way"] as const;
+export const probeOutcomes = [
+  "answers",
+  "answers-small",
+  "unreachable",
+  "lost",
+  "no-neighbour",
+  "no-way",
+  "no-endpoint",
+] as const;
 
 /** One outcome. */
 export type ProbeOutcome = (typeof probeOutcomes)[number];
@@ -17,7 +25,7 @@ export interface Forbidding {
 
 /** One target, and what it answered. */
 export interface ProbedTarget {
-  /** `gateway`, `pod NAMESPACE/NAME`, or `address`. */
+  /** `gateway`, `pod NAMESPACE/NAME`, `Service NAMESPACE/NAME at ADDRESS` for each of its endpoints, or `address`. */
   readonly what: string;
   readonly address: string;
   readonly outcome: ProbeOutcome;
@@ -52,6 +60,7 @@ const sentences: Readonly<Record<ProbeOutcome, string>> = {
   lost: "a neighbour has the address, and no echo came back: lost, or a policy of another node's pod or a firewall forbids it",
   "no-neighbour": "no neighbour has answered for it",
   "no-way": "is on no network of the interface, which has no gateway",
+  "no-endpoint": "the Service has no endpoint on this network: connections are refused",
 };
 
 /** The outcome as a sentence. */
@@ -61,7 +70,8 @@ export function outcomeText(target: Pick<ProbedTarget, "outcome" | "bytes" | "mt
   if (forbidden.length === 0) return text;
   const policies = forbidden.map(forbiddingText).join(" and ");
   // Without a neighbour nothing was sent that a policy could stop.
-  if (outcome === "no-neighbour" || outcome === "no-way") return `${text}; forbidden by ${policies}, too`;
+  if (outcome === "no-neighbour" || outcome === "no-way" || outcome === "no-endpoint")
+    return `${text}; forbidden by ${policies}, too`;
   return hasAnswered(target) ? `${text}, although forbidden by ${policies}` : `no answer: forbidden by ${policies}`;
 }
 

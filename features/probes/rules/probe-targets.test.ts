@@ -42,7 +42,7 @@ test("PR-05: an address that is named is asked, however many pods the network ha
     pod: `shop/p${index}`,
     addresses: [cidr(`10.1.0.${100 + index}/24`)],
   }));
-  const named = ["10.9.0.1", "10.1.0.199", "10.1.0.5"].map(ip);
+  const named = ["10.9.0.1", "10.1.0.199", "10.1.0.5"].map((text) => ({ what: "address", address: ip(text) }));
   const targets = probeTargets({ ...asker, pods }, named);
   expect(targets).toHaveLength(maxTargets);
   expect(targets.slice(-2)).toEqual([
@@ -50,4 +50,15 @@ test("PR-05: an address that is named is asked, however many pods the network ha
     { what: "address", address: ip("10.9.0.1") },
   ]);
   expect(targets.slice(0, 3).map(({ what }) => what)).toEqual(["gateway", "gateway", "pod shop/p0"]);
+});
+
+test("PR-05: an endpoint of a Service is a target of its own, also as an address of a pod, and a pod's own address never is", () => {
+  const pods = [{ pod: "shop/db", addresses: [cidr("10.1.0.9/24")] }];
+  const endpoint = (text: string) => ({ what: "Service shop/db at 10.96.0.1", address: ip(text), isEndpoint: true });
+  const targets = probeTargets({ ...asker, gateways: [], pods }, [
+    endpoint("10.1.0.9"),
+    endpoint("10.1.0.9"),
+    endpoint("10.1.0.5"),
+  ]);
+  expect(targets).toEqual([{ what: "pod shop/db", address: ip("10.1.0.9") }, endpoint("10.1.0.9")]);
 });

@@ -6,6 +6,10 @@ import { type Cidr, cidrContains, formatAddress, type IpAddress } from "../../..
 export interface ProbeTarget {
   readonly what: string;
   readonly address: IpAddress;
+  /** The address is that of an endpoint of a Service. */
+  readonly isEndpoint?: boolean;
+  /** The address is that of a Service without endpoints: there is nothing to ask. */
+  readonly isRefused?: boolean;
 }
 
 /** The addresses of the pod that asks, and its gateways. */
@@ -23,25 +27,33 @@ export interface ProbedPod {
 /** Maximum targets of one probe. */
 export const maxTargets = 64;
 
-/** The targets, each address once: gateways, other pods, and addresses that the caller names. Beyond the maximum, other pods are left out first. */
+/**
+ * The targets: gateways, other pods, and `named` ones of the caller. Each address stands once, and again as an endpoint of each named Service. Beyond the
+ * maximum, other pods are left out first.
+ */
 export function probeTargets(
   { addresses, gateways, pods }: ProbeSource & { readonly pods: readonly ProbedPod[] },
-  named: readonly IpAddress[],
+  named: readonly ProbeTarget[],
 ): readonly ProbeTarget[] {
   const all = [
     ...gateways.map((address): ProbeTarget => ({ what: "gateway", address })),
     ...pods.flatMap(({ pod, addresses: ofPod }) => ofPod.map(({ address }): ProbeTarget => ({ what: `pod ${pod}`, address }))),
-    ...named.map((address): ProbeTarget => ({ what: "address", address })),
+    ...named,
   ];
   const own = new Set(addresses.map(({ address }) => formatAddress(address)));
   const unique = new Map<string, ProbeTarget>();
   for (const target of all) {
-    const text = formatAddress(target.address);
-    if (!own.has(text) && !unique.has(text)) unique.set(text, target);
+    const key = keyOf(target);
+    if (!own.has(formatAddress(target.address)) && !unique.has(key)) unique.set(key, target);
   }
-  const first = new Set([...gateways, ...named].map(formatAddress));
-  let room = maxTargets - [...unique.keys()].filter((text) => first.has(text)).length;
-  return [...unique].flatMap(([text, target]) => (first.has(text) || room-- > 0 ? [target] : [])).slice(0, maxTargets);
+  const first = new Set([...gateways.map(formatAddress), ...named.map(keyOf)]);
+  let places = maxTargets - [...unique.keys()].filter((key) => first.has(key)).length;
+  return [...unique].flatMap(([key, target]) => (first.has(key) || places-- > 0 ? [target] : [])).slice(0, maxTargets);
+}
+
+/** An endpoint of a Service is a target beside the pod that has its address. */
+function keyOf({ what, address, isEndpoint }: ProbeTarget): string {
+  return isEndpoint === true ? `${what} ${formatAddress(address)}` : formatAddress(address);
 }
 
 /** The pod's address from which a target is asked, and the neighbour that gets the packets; undefined: there is no way. */

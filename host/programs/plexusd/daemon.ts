@@ -180,6 +180,7 @@ export class Daemon {
       serveStatus: (stdin) => this.calls.serveStatus(stdin),
       changes: () => this.residents.changes,
       judge: () => this.residents.judge,
+      endpoints: () => this.residents.endpoints,
       log: (level, text) => this.telemetry.log(level, text),
     });
   }

@@ -102,4 +102,9 @@ export class ResidentParts {
   get judge(): ResidentPart["judge"] {
     return this.#parts.find(({ judge }) => judge !== undefined)?.judge;
   }
+
+  /** The finder of the part that has Services. */
+  get endpoints(): ResidentPart["endpoints"] {
+    return this.#parts.find(({ endpoints }) => endpoints !== undefined)?.endpoints;
+  }
 }

@@ -29,7 +29,7 @@ export const policies: Readonly<Record<string, string>> = {
   "PO-20":
     "plexusctl policies tables and metrics say what the node's tables have, what failed and when all were last right; a pod and a policy get Events.",
   "PO-21":
-    "The connections of the end-to-end tests of multi-networkpolicy-nftables and multi-networkpolicy-iptables pass and stop as there, in both families.",
+    "The connections of the end-to-end tests of multi-networkpolicy-nftables and multi-networkpolicy-iptables pass and stop as there, in both families, between network namespaces and on a cluster.",
   "PO-22": "A pod that sends from before its first interface on sends no packet that a policy forbids, in 200 starts.",
   "PO-23":
     "The memory for policies counts queries and addresses; queries of a pod, a policy and a namespace are bounded, and a bound that is reached is told.",

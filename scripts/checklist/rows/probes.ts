@@ -7,6 +7,6 @@ export const probes: Readonly<Record<string, string>> = {
   "PR-03": "After a conflict the next address is tried, at most three; the error and the pod's Event name the other host's MAC.",
   "PR-04": "With detectGateway an ADD needs an answer for the gateway.",
   "PR-05":
-    "plexusctl probe asks the gateway, other pods of the network and given addresses from a pod, and tells what answers, with which size, and what is lost.",
+    "plexusctl probe asks the gateway, other pods of the network, given addresses and the endpoints of a given Service from a pod, and tells what answers, with which size, and what is lost.",
   "PR-06": "plexusctl probe names the policies that forbid an echo request, and warns of an answer that a policy forbids.",
 };

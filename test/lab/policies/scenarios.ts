@@ -1,31 +1,8 @@
 // Scenarios of MultiNetworkPolicies. Each has the name of the end-to-end test of multi-networkpolicy-nftables and multi-networkpolicy-iptables
-// (k8snetworkplumbingwg) whose connections it judges; policies and pods are written anew.
+// (k8snetworkplumbingwg) whose connections it judges; policies and pods are written anew. They run in network namespaces and on a cluster.
 
-/** A pod. Its addresses are `10.0.0.N` and `fd00::N`, with 11 for the first pod. */
-export interface ScenarioPod {
-  readonly labels: Readonly<Record<string, string>>;
-  /** By default `shop`. */
-  readonly namespace?: string;
-}
-
-/** A policy of the namespace `shop` on the network `shop/red`. */
-export interface Scenario {
-  /** The name of the other projects' test. */
-  readonly name: string;
-  readonly pods: Readonly<Record<string, ScenarioPod>>;
-  /** The policies' specifications. */
-  readonly policies: readonly object[];
-  /** `FROM TO PORT[/udp]`: connections that pass, and those that do not. */
-  readonly passes: readonly string[];
-  readonly stops: readonly string[];
-}
-
-/** Labels of the namespaces. */
-export const namespaces: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  shop: { environment: "production", name: "shop" },
-  blue: { environment: "staging", name: "blue" },
-  green: { name: "green" },
-};
+import type { Scenario, ScenarioPod } from "./scenario.ts";
+import { specifications } from "./specifications.ts";
 
 const pod = (name: string, labels: Readonly<Record<string, string>> = {}, namespace = "shop"): ScenarioPod => ({
   labels: { name, ...labels },
@@ -46,6 +23,16 @@ const roles = {
   c: pod("c", { role: "other" }),
 };
 const back = ["server a 5555", "server b 5555", "server c 5555"];
+
+/** Policies for two networks of the same pods: each holds on its own network only. */
+function twoNetworks(direction: "ingress" | "egress", peers: "from" | "to"): Pick<Scenario, "pods" | "policies" | "yellow"> {
+  const policy = (peer: string): object => ({
+    ...server,
+    policyTypes: [direction === "ingress" ? "Ingress" : "Egress"],
+    [direction]: [{ [peers]: [named(peer)] }],
+  });
+  return { pods: { server: pod("server"), a: pod("a"), b: pod("b") }, policies: [policy("a")], yellow: [policy("b")] };
+}
 
 /** The scenarios. */
 export const scenarios: readonly Scenario[] = [
@@ -76,6 +63,26 @@ export const scenarios: readonly Scenario[] = [
     policies: [{ ...server, policyTypes: ["Egress"], egress: [{ to: [named("a")] }, { to: [named("c")] }] }],
     passes: ["a server 5555", "b server 5555", "c server 5555", "server a 5555", "server c 5555"],
     stops: ["server b 5555"],
+  },
+  {
+    name: "simple-v4-ingress-multi, simple-v6-ingress-multi",
+    ...twoNetworks("ingress", "from"),
+    passes: [
+      "a server 5555",
+      "b server 5555 yellow",
+      ...["a", "b"].flatMap((to) => [`server ${to} 5555`, `server ${to} 5555 yellow`]),
+    ],
+    stops: ["b server 5555", "a server 5555 yellow"],
+  },
+  {
+    name: "simple-v4-egress-multi",
+    ...twoNetworks("egress", "to"),
+    passes: [
+      "server a 5555",
+      "server b 5555 yellow",
+      ...["a", "b"].flatMap((from) => [`${from} server 5555`, `${from} server 5555 yellow`]),
+    ],
+    stops: ["server b 5555", "server a 5555 yellow"],
   },
   {
     name: "stacked",
@@ -332,4 +339,5 @@ export const scenarios: readonly Scenario[] = [
     passes: ["a server 5555", "b server 5555", "c server 5555", ...back],
     stops: [],
   },
+  ...specifications,
 ];
