@@ -344,7 +344,8 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
 
   test("the systemd units of deploy/systemd are those of the pages on the daemon and the agent", () => {
     const pages = ["run-the-daemon.md", "run-the-agent.md"].map((page) => readFileSync(join(root, "docs/how-to", page), "utf8"));
-    const blocks = [...pages.join("\n").matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+    // The pages have drop-ins of the units, too.
+    const blocks = [...pages.join("\n").matchAll(/^```ini\n(# \S+\.service\n[\s\S]*?)^```$/gm)].map(([, text]) => text);
     const units = ["plexusd.service", "plexus-agent.service"].map((name) =>
       readFileSync(join(root, "deploy/systemd", name), "utf8"),
     );

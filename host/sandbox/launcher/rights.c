@@ -12,7 +12,6 @@ bool become(const struct state *state) {
     return syscall(SYS_setgroups, 0, NULL) == 0 && syscall(SYS_setresgid, id, id, id) == 0 && syscall(SYS_setresuid, id, id, id) == 0;
 }
 
-
 bool become_daemon(unsigned id) {
     struct state daemon = {.inner_id = id};
     if (id == 0) return true;

@@ -51,7 +51,8 @@ describe.skipIf(missing("gateways", missingPrivateNamespaces))("a gateway on an 
     links.ip("link set p0 master lt0 up");
     links.ip("link set p1 up");
     const own = "fe80::ff:fe00:7/64";
-    expect(addresses()).toEqual([own]);
+    // The kernel gives the address after it has seen the carrier.
+    await expect.poll(addresses, { timeout: 60_000 }).toEqual([own]);
     for (const replace of [false, false, true]) {
       expect(await apply(attaching("fe80::1/64", replace))).toHaveProperty("ok");
       expect(addresses()).toEqual(["fe80::1/64", own]);
