@@ -1,4 +1,5 @@
-// Policies on further networks: MultiNetworkPolicies as one nftables table in the pod's network namespace.
+// Policies on further networks: MultiNetworkPolicies as one nftables table in the pod's network namespace, and by choice another one at the
+// node's ends of its veths.
 
 import type { Feature } from "../feature.ts";
 
@@ -12,6 +13,11 @@ export const policies: Feature = {
     guard: {
       isOn: ({ policies: settings }) => settings !== undefined,
       guard: async (context, pod) => (await import("./node/guard-pod.ts")).guardPod(context, pod),
+      node: {
+        isOn: ({ policies: settings }) => settings?.enforceAt === "node",
+        secure: async (context, pod) => (await import("./node/secure-pod.ts")).securePod(context, pod),
+        release: async (context, containerId) => (await import("./node/secure-pod.ts")).releasePod(context, containerId),
+      },
     },
   },
   controller: async () => (await import("./controller.ts")).controller,

@@ -1,7 +1,7 @@
 // The tables of running pods: written after a change of a policy, of its peers, or of a pod's labels.
 
 import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
-import { applyPolicies } from "./node/guard-pod.ts";
+import { refreshPolicies } from "./node/guard-pod.ts";
 import { endKnownRound, keepTables } from "./node/guarded-pods.ts";
 import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
 
@@ -11,7 +11,7 @@ export const followPolicies: FollowedWork = {
   isOn: ({ policies }) => policies !== undefined,
   noAgent: "POLICY_FAILED",
   failureReason: "PoliciesNotApplied",
-  apply: applyPolicies,
+  apply: refreshPolicies,
   onChange: onPolicyChange,
   isConcerned: (pod, _, namespaces) => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/"))),
   followsLabels: true,

@@ -17,7 +17,21 @@ export const resident: ResidentFeature = {
       const { reportedTables, tableCount } = await import("./node/report-tables.ts");
       const { policyJudge } = await import("./node/judge-pod.ts");
       const { tablesPage } = await import("../tables-page.ts");
-      const follow = new FollowPods(init, (await import("./follow-policies.ts")).followPolicies);
+      const { LeftEnds } = await import("./node/left-ends.ts");
+      const { followPolicies } = await import("./follow-policies.ts");
+      const leftEnds = new LeftEnds(init);
+      const follow = new FollowPods(init, {
+        ...followPolicies,
+        onRound: async () => {
+          followPolicies.onRound?.();
+          await leftEnds.list().catch(() => undefined);
+        },
+        onContainers: (containers) => {
+          followPolicies.onContainers?.(containers);
+          // The agent may go meanwhile: the next round lists anew.
+          void leftEnds.removeOthers(containers).catch(() => undefined);
+        },
+      });
       const metrics = init.metrics.with(policyMetrics);
       metrics.onScrape(async () => {
         if (!follow.isOn) return;

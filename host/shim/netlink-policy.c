@@ -4,11 +4,15 @@
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <linux/veth.h>
 
+/* Messages of nftables behind NFT_MSG_DELFLOWTABLE may be changes that headers do not know. */
+enum { TABLE_ROOM = 300, LAST_KNOWN_CHANGE = NFT_MSG_DELFLOWTABLE };
 enum { NAME_ROOM = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
 
 static const char *const objects[] = {"link", "addr", "route", "neigh", "rule", "qdisc", "tclass", "tfilter"};
@@ -186,11 +190,46 @@ static bool functions_are_allowed(uint32_t protocol, struct bytes messages, bool
     return true;
 }
 
+/* `netdev/plexus-policies-1`: the family and the table that a message of nftables names; false: no name, or a handle that the kernel prefers to the name. */
+static bool table_name(unsigned message, struct bytes content, char name[TABLE_ROOM]) {
+    static const char *const families[] = {[NFPROTO_INET] = "inet", [NFPROTO_IPV4] = "ip", [NFPROTO_ARP] = "arp", [NFPROTO_NETDEV] = "netdev", [NFPROTO_BRIDGE] = "bridge", [NFPROTO_IPV6] = "ip6"};
+    unsigned type;
+    struct bytes rest, value, table = {0};
+    if (content.size < sizeof(struct nfgenmsg)) return false;
+    const char *family = NAME_IN(families, content.data[0]);
+    /* The attribute with the table's name has the same number in all messages. The kernel takes the last one. */
+    for (rest = bytes_after(content, sizeof(struct nfgenmsg)); next_attribute(&rest, &type, &value);) {
+        if (type == NFTA_TABLE_HANDLE && (message == NFT_MSG_DELTABLE || message > LAST_KNOWN_CHANGE)) return false;
+        if (type == NFTA_TABLE_NAME) table = value;
+    }
+    size_t length = strnlen((const char *)table.data, table.size);
+    if (table.size == 0 || length == 0 || family == NULL) return false;
+    return snprintf(name, TABLE_ROOM, "%s/%.*s", family, (int)length, (const char *)table.data) < TABLE_ROOM;
+}
+
+/* Whether the policy allows the table of each change of nftables' rules in the shim's own namespace. */
+static bool tables_are_allowed(uint32_t protocol, struct bytes messages) {
+    static const char what[] = "a change of nftables without a table's name";
+    struct nlmsghdr header;
+    struct bytes content;
+    char name[TABLE_ROOM];
+    if (!policy_bounds(POLICY_TABLES) || protocol != NETLINK_NETFILTER) return true;
+    while (next_message(&messages, &header, &content)) {
+        unsigned message = header.nlmsg_type & 0xff;
+        if (header.nlmsg_type >> 8 != NFNL_SUBSYS_NFTABLES) continue;
+        if (message == NFT_MSG_GETTABLE || message == NFT_MSG_GETCHAIN || message == NFT_MSG_GETRULE || message == NFT_MSG_GETSET || message == NFT_MSG_GETSETELEM || message == NFT_MSG_GETGEN) continue;
+        if (!table_name(message, content, name)) return report_refusal(what, sizeof what - 1);
+        if (!policy_allows(POLICY_TABLES, name, strlen(name))) return false;
+    }
+    return true;
+}
+
 bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
     static const char what[] = "a message that names a network namespace by a process or an id";
     struct nlmsghdr header;
     struct bytes content;
     if (!functions_are_allowed(protocol, messages, on_node)) return false;
+    if (on_node && !tables_are_allowed(protocol, messages)) return false;
     if (!policy_bounds(POLICY_NODE_NETLINK) && !policy_bounds(POLICY_DEVICES)) return true;
     while (next_message(&messages, &header, &content)) {
         if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;

@@ -18,6 +18,7 @@ enum policy_list {
     POLICY_DEVICES,      /* names of the node's links that move into another namespace, and of links that come to the node */
     POLICY_FUNCTIONS,    /* names of the node's links whose virtual functions are set */
     POLICY_ASKS,         /* kinds of ASK */
+    POLICY_TABLES,       /* nftables' tables in the shim's own namespace that messages change, as `netdev/NAME` */
     POLICY_LISTS,
 };
 

@@ -263,7 +263,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       const other = await running("other", {});
       await expect
         .poll(async () => (await onNode("policies", "tables")).stdout, patience)
-        .toMatch(/^POD .*\nshop\/web +net1 +shop\/red +ingress +MultiNetworkPolicy web \(0\)\n$/u);
+        .toMatch(/^POD .*\nshop\/web +net1 +shop\/red +ingress +pod +MultiNetworkPolicy web \(0\)\n$/u);
       await allow("odd", { ...web, ingress: [{ ports: [{ port: 70_000 }] }] });
       await expect.poll(async () => (await onNode("policies", "tables", "shop/web")).status, patience).toBe(1);
       const { stdout } = await onNode("policies", "tables", "shop/web", "shop/none", "-o", "wide");

@@ -78,7 +78,11 @@ export async function startDaemon({
     stderrText += chunk.toString();
     if (stderrText.includes("listens on /")) resolve(true);
   });
-  void ended.then(() => resolve(false));
+  let isRunning = true;
+  void ended.then(() => {
+    isRunning = false;
+    resolve(false);
+  });
   if (!(await listens)) throw new Error(`the daemon did not start: ${stderrText}`);
   // unshare(1) remains as the parent of the daemon, which is the first process of its PID namespace. unshare(1) ignores SIGTERM.
   const isChild = confined === undefined && parent.length === 0;
@@ -90,7 +94,8 @@ export async function startDaemon({
     stderr: () => stderrText,
     signal: (name) => void process.kill(pid, name),
     async stop() {
-      process.kill(pid, "SIGTERM");
+      // The kernel may have given the pid of an ended daemon to another process.
+      if (isRunning) process.kill(pid, "SIGTERM");
       const [status] = await ended;
       return typeof status === "number" ? status : null;
     },

@@ -11,7 +11,7 @@ import { type EntryContent, withAttachment, withoutAttachment } from "../../../h
 import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { guarded } from "../../../host/engine/planned/plan-feature.ts";
+import { guarded, secured } from "../../../host/engine/planned/plan-feature.ts";
 import {
   type Attached,
   type AttachmentOrigin,
@@ -21,6 +21,7 @@ import {
 } from "../../../host/engine/planned/attachment-plan.ts";
 import { Progress } from "../../../host/engine/record/add-progress.ts";
 import { recordAddedLink, recordEarlierLinks, recordLeftLink } from "../../../host/engine/record/record-links.ts";
+import { attachedInterfaces } from "../../../host/engine/record/attached-interfaces.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
 import type { RunningContainer } from "./running-container.ts";
@@ -70,6 +71,12 @@ export async function attachToContainer(
       const { result } = attached.value.result;
       await recordAddedLink(call, netns, progress, { ifname, result, before, known: entry.pod });
     }
+    if (attached.ok && pod !== undefined) {
+      const { containerId } = call.request;
+      const interfaces = attachedInterfaces(replay(content.plan, progress.records), (each) => each === ifname);
+      const safe = await secured(call.features, call, { containerId, netns, cluster, pod, interfaces });
+      if (!safe.ok) attached = safe;
+    }
     const written = attached.ok ? await progress.settled() : ok(undefined);
     if (!written.ok) attached = written;
     if (!attached.ok && isMaker) await recordLeftLink(call, netns, progress, { ifname, before, known: entry.pod });
@@ -100,7 +107,8 @@ export async function detachFromContainer(call: Call, entry: JournalEntry, index
  * Lets features leave the network of the attachment that is gone: its policies and Services. A failure is a warning, because the interface is gone, and the
  * daemon brings running pods up to date from time to time.
  */
-async function guardRest(call: Call, { plan }: JournalEntry, index: number): Promise<void> {
+async function guardRest(call: Call, entry: JournalEntry, index: number): Promise<void> {
+  const { plan } = entry;
   const identity = podIdentity(plan.cniArgs);
   if (
     !identity.ok ||
@@ -112,10 +120,14 @@ async function guardRest(call: Call, { plan }: JournalEntry, index: number): Pro
   const cluster = await call.cluster();
   const pod = await cluster?.pod(namespace, name, { uid });
   if (cluster === undefined || pod?.ok !== true) return;
-  const interfaces = plan.attachments.toSpliced(index, 1);
+  const interfaces = attachedInterfaces(entry).toSpliced(index, 1);
   const { containerId, netns } = plan;
-  const done = await guarded(call.features, call, { containerId, netns, cluster, pod: pod.value, interfaces });
-  if (!done.ok) call.warn(`pod ${namespace}/${name}: ${done.fault.msg}`);
+  const rest = { containerId, netns, cluster, pod: pod.value, interfaces };
+  // The pod may refuse changes in its own namespace: those on the node don't wait for them.
+  for (const act of [guarded, secured]) {
+    const done = await act(call.features, call, rest);
+    if (!done.ok) call.warn(`pod ${namespace}/${name}: ${done.fault.msg}`);
+  }
 }
 
 async function remove(call: Call, entry: JournalEntry, index: number): Promise<Result<void>> {

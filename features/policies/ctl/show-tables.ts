@@ -15,13 +15,13 @@ export function showTablesCommand(line: Invocation): Promise<CommandResult | Com
       Array.isArray(isolated) && isolated.every((each) => isJsonObject(each) && Array.isArray(each["policies"])),
     off: "policies are off on this node: set the key policies in Plexus' configuration",
     none: "no table of policies",
-    columns: ["POD", "INTERFACE", "NETWORK", "DIRECTION", "POLICIES (PEERS)"],
-    rows: ({ pod, isolated }) =>
+    columns: ["POD", "INTERFACE", "NETWORK", "DIRECTION", "AT", "POLICIES (PEERS)"],
+    rows: ({ pod, isolated, atNode = [] }) =>
       isolated.map(({ ifname, network, direction, policies }) => {
         const named = policies.map(
           ({ policy, peers, omitted = 0 }) => `${policy} (${omitted === 0 ? peers : `${peers}; ${omitted} omitted`})`,
         );
-        return [pod, ifname, network, direction, named.join(", ")];
+        return [pod, ifname, network, direction, atNode.includes(ifname) ? "node" : "pod", named.join(", ")];
       }),
   });
 }

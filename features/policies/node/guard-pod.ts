@@ -1,9 +1,11 @@
 // Writes a pod's policies into its network namespace: in the ADD before the first step, before a hot-plugged interface is made, and after changes.
 
+import { joinFaults } from "../../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
 import { decideTable, policyFault } from "./decide-table.ts";
 import { noteTable, type WrittenTable, writtenTable } from "./guarded-pods.ts";
+import { secureEnds } from "./secure-pod.ts";
 import { changeTable, makeTable, replaceTable } from "./pod-table.ts";
 import type { PolicyTable } from "../rules/table.ts";
 
@@ -22,14 +24,34 @@ export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<
  * the table as it is. Fault POLICY_FAILED.
  */
 export async function applyPolicies(context: GuardContext, guarded: GuardedPod, anew: boolean): Promise<Result<void>> {
-  const { containerId, netns } = guarded;
+  const table = await decideTable(context, guarded);
+  return table.ok ? writePod(context, guarded, table.value, anew) : table;
+}
+
+/**
+ * As `applyPolicies`, at the node's ends and in the pod, for a running pod. A process of the pod can own the pod's table, and the kernel then refuses changes by
+ * others: the node's ends don't wait for the pod. Fault POLICY_FAILED.
+ */
+export async function refreshPolicies(context: GuardContext, guarded: GuardedPod, anew: boolean): Promise<Result<void>> {
   const table = await decideTable(context, guarded);
   if (!table.ok) return table;
+  const secured = await secureEnds(context, guarded, table.value, anew);
+  const applied = await writePod(context, guarded, table.value, anew);
+  const joined = joinFaults([secured, applied].flatMap((each) => (each.ok ? [] : [each.fault])));
+  return joined === undefined ? ok(undefined) : failed(joined);
+}
+
+async function writePod(
+  { shim }: GuardContext,
+  { containerId, netns, pod }: GuardedPod,
+  table: PolicyTable | undefined,
+  anew: boolean,
+): Promise<Result<void>> {
   const before = writtenTable(containerId, netns);
-  const written = await write(context.shim, netns, before, table.value, anew);
-  noteTable(containerId, written.ok ? { netns, table: table.value } : undefined);
+  const written = await write(shim, netns, before, table, anew);
+  noteTable(containerId, written.ok ? { netns, table } : undefined);
   if (written.ok) return written;
-  return failed(policyFault(`network namespace of pod ${guarded.pod.namespace}/${guarded.pod.name}: ${written.fault.msg}`));
+  return failed(policyFault(`network namespace of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
 }
 
 /** `before`: what is known to be in the kernel; undefined for a pod that this process has not written for. */

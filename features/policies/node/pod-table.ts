@@ -1,22 +1,13 @@
 // A pod's table in the kernel: replaced as a whole, or changed in its sets' elements. Both are one batch: no packet meets a table that is half made.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { commit, type Change, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
-import {
-  deleteTable,
-  newChain,
-  newRule,
-  newSet,
-  newTable,
-  setElements,
-  type Table,
-} from "../../../host/capabilities/firewall/nf-tables.ts";
+import { type NetlinkShim, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import { deleteTable, newTable, type Table } from "../../../host/capabilities/firewall/nf-tables.ts";
 import { EEXIST, ENOENT } from "../../../host/system/errno.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
-import { elementChanges, type PolicyTable, shapeOf } from "../rules/table.ts";
-import { ruleExpressions } from "./rule-expressions.ts";
-import { keySet, keysOf } from "./set-elements.ts";
+import type { PolicyTable } from "../rules/table.ts";
+import { changeRequests, send, tableRequests } from "./table-messages.ts";
 
 /** The table of Plexus in a pod's network namespace. Other tables stay as they are. */
 export const podTable = { family: "inet", name: "plexus-policies" } as const satisfies Table;
@@ -38,7 +29,7 @@ const changes = new RecentValues<readonly NetlinkRequest[] | undefined>({
 
 /** Makes the table of a pod that has none yet, without a removal: the kernel waits for an RCU grace period after each. Replaces a table that is there. Fault: FIREWALL_FAILED. */
 export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTable): Promise<Result<void>> {
-  const requests = wholeTables.of("", [table], () => tableRequests(table));
+  const requests = wholeTables.of("", [table], () => [newTable(podTable), ...tableRequests(podTable, table)]);
   const refused = await send(shim, path, [newTable(podTable, true), ...requests], writing);
   if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
   return refused.value.errno === EEXIST ? replaceTable(shim, path, table) : failed(refusalFault(refused.value));
@@ -48,7 +39,10 @@ export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTa
 export async function replaceTable(shim: NetlinkShim, path: string, table: PolicyTable | undefined): Promise<Result<void>> {
   // Making the table first lets the removal succeed where there is none.
   const removal = [newTable(podTable), deleteTable(podTable)];
-  const requests = table === undefined ? removal : [...removal, ...wholeTables.of("", [table], () => tableRequests(table))];
+  const requests =
+    table === undefined
+      ? removal
+      : [...removal, ...wholeTables.of("", [table], () => [newTable(podTable), ...tableRequests(podTable, table)])];
   const refused = await send(shim, path, requests, writing);
   if (!refused.ok) return refused;
   return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
@@ -66,43 +60,10 @@ export async function changeTable(
 ): Promise<Result<void>> {
   if (before !== undefined && before === after) return ok(undefined);
   if (before === undefined || after === undefined) return replaceTable(shim, path, after);
-  const requests = changes.of("", [before, after], () => changeRequests(before, after));
+  const requests = changes.of("", [before, after], () => changeRequests(podTable, before, after));
   if (requests === undefined) return replaceTable(shim, path, after);
   if (requests.length === 0) return ok(undefined);
   const refused = await send(shim, path, requests, "changing the peers of the pod's policies");
   if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
   return refused.value.errno === ENOENT ? replaceTable(shim, path, after) : failed(refusalFault(refused.value));
-}
-
-function changeRequests(before: PolicyTable, after: PolicyTable): readonly NetlinkRequest[] | undefined {
-  if (shapeOf(before) !== shapeOf(after)) return undefined;
-  return elementChanges(before, after).flatMap(({ set, added, removed }) => [
-    ...setElements(podTable, set.name, "remove", keysOf(set, removed)),
-    ...setElements(podTable, set.name, "add", keysOf(set, added)),
-  ]);
-}
-
-/** The changes that make a table that does not exist: sets and chains before the rules that name them. */
-function tableRequests({ chains, sets }: PolicyTable): readonly NetlinkRequest[] {
-  return [
-    newTable(podTable),
-    ...sets.map((set, index) => newSet(podTable, keySet(set), index + 1)),
-    ...sets.flatMap((set) => setElements(podTable, set.name, "add", keysOf(set, [...set.elements]))),
-    ...chains.map(({ name, hook }) =>
-      newChain(podTable, name, hook === undefined ? {} : { hook: { type: "filter", hook: hook.at, priority: hook.priority } }),
-    ),
-    ...chains.flatMap(({ name, rules }) => rules.map((rule) => newRule(podTable, name, ruleExpressions(rule), rule.comment))),
-  ];
-}
-
-/** Sends one batch. Answers the first refusal; undefined: the batch is in force. */
-async function send(
-  shim: NetlinkShim,
-  path: string,
-  requests: readonly NetlinkRequest[],
-  action: string,
-): Promise<Result<Refusal | undefined>> {
-  const batch = requests.map((request): Change => ({ request, action }));
-  const refusals = await commit(shim, batch, "commit", path);
-  return refusals.ok ? ok(refusals.value[0]) : refusals;
 }

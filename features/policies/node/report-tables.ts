@@ -2,15 +2,18 @@
 
 import type { FollowedContainer } from "../../../host/node/running-pods/follow-pods.ts";
 import type { ReportedTables } from "../../tables-page.ts";
+import { securedInterfaces } from "../rules/node-table.ts";
 import { isolatedDirections, type PodPolicies, policyTablesKind } from "../rules/table-report.ts";
-import { writtenTable } from "./guarded-pods.ts";
+import { writtenEnds, writtenTable } from "./guarded-pods.ts";
 
 /** The tables. */
 export const reportedTables: ReportedTables<PodPolicies> = {
   kind: policyTablesKind,
   tableOf: ({ containerId, netns }) => {
     const written = writtenTable(containerId, netns);
-    return { isKnown: written !== undefined, isolated: written?.table === undefined ? [] : isolatedDirections(written.table) };
+    const isolated = written?.table === undefined ? [] : isolatedDirections(written.table);
+    const atEnds = writtenEnds(containerId, netns)?.table;
+    return { isKnown: written !== undefined, isolated, atNode: atEnds === undefined ? [] : securedInterfaces(atEnds) };
   },
 };
 

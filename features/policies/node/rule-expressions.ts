@@ -15,14 +15,23 @@ import {
   stateIs,
   verdictExpression,
 } from "../../../host/capabilities/firewall/expressions.ts";
+import { addFields, bytesAre, ethertypeIs, fieldsInSet } from "../../../host/capabilities/firewall/field-expressions.ts";
+import type { Family } from "../../../src/net/ip.ts";
+import { ethertypes } from "../rules/flow-fields.ts";
 import type { Match, TableRule } from "../rules/table.ts";
 
+/** A table of a pod's namespace, or one at devices of the node. There a packet's IP version is its ethertype. */
+export type RulePlace = "inet" | "netdev";
+
 /** The expressions of a rule. */
-export function ruleExpressions({ matches, end }: TableRule): readonly Expression[] {
-  return [...matches.flatMap(matchExpressions), verdictExpression(end)];
+export function ruleExpressions({ matches, end }: TableRule, place: RulePlace): readonly Expression[] {
+  const verdict = end.kind === "continue" ? [] : [verdictExpression(end)];
+  return [...matches.flatMap((match) => matchExpressions(match, place)), ...verdict];
 }
 
-function matchExpressions(match: Match): readonly Expression[] {
+function matchExpressions(match: Match, place: RulePlace): readonly Expression[] {
+  const isFamily = (family: Family): readonly Expression[] =>
+    place === "inet" ? familyIs(family) : ethertypeIs(ethertypes[family]);
   switch (match.kind) {
     case "interface":
       return linkIs(match.direction, match.name);
@@ -40,11 +49,19 @@ function matchExpressions(match: Match): readonly Expression[] {
       return hopLimitIs(match.limit);
     case "network": {
       const { address, prefix } = match.network;
-      return [...familyIs(address.family), ...addressIn(match.side, "is", address, prefix)];
+      return [...isFamily(address.family), ...addressIn(match.side, "is", address, prefix)];
     }
     case "set": {
       const inSet = match.of === "port" ? portInSet : addressInSet;
-      return [...familyIs(match.family), ...inSet(match.family, match.side, match.set)];
+      return [...isFamily(match.family), ...inSet(match.family, match.side, match.set)];
     }
+    case "ethertype":
+      return ethertypeIs(match.value);
+    case "bytes":
+      return bytesAre(match.field, match.isNot, Uint8Array.from(match.value), match.mask && Uint8Array.from(match.mask));
+    case "fields":
+      return fieldsInSet(match.fields, match.set, match.isNot);
+    case "note":
+      return addFields(match.fields, match.set, match.seconds);
   }
 }

@@ -15,9 +15,26 @@ const [PROTOCOL, SERVICE] = [12, 13];
 const word = 4;
 const bits = { 4: 32n, 6: 128n } as const;
 
+/**
+ * Maximum flows of one interface, direction and family. An element takes some 130 bytes of the kernel's memory, and the pod decides how many there are. Beyond
+ * the bound new connections are dropped.
+ */
+const maxFlows = 32_768;
+/** Datagrams in fragments that pass at once. */
+const maxFragments = 4096;
+/** nft's number of a type without a meaning. */
+const INTEGER = 4;
+
 /** The set as the kernel makes it. */
 export function keySet({ name, kind, family }: NamedSet): KeySet {
   const { type, size } = addresses[family];
+  const noted = { name, isInterval: false, keySize: 2 * size };
+  if (kind === "flow") {
+    const types = [type, type, PROTOCOL, SERVICE, SERVICE];
+    return { ...noted, types, keySize: noted.keySize + 3 * word, maxNoted: maxFlows };
+  }
+  if (kind === "fragment")
+    return { ...noted, types: [type, type, INTEGER], keySize: noted.keySize + word, maxNoted: maxFragments };
   if (kind === "port") return { name, types: [type, PROTOCOL, SERVICE], keySize: size + 2 * word, isInterval: false };
   return { name, types: [type], keySize: size, isInterval: kind === "range" };
 }

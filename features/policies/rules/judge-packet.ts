@@ -43,7 +43,7 @@ function follow(
   sets: ReadonlyMap<string, NamedSet>,
 ): Judgement | undefined {
   for (const { matches, end, comment } of rules) {
-    if (!matches.every((match) => holds(match, packet, sets))) continue;
+    if (end.kind === "continue" || !matches.every((match) => holds(match, packet, sets))) continue;
     const here = { chain: name, comment };
     if (end.kind !== "jump") return { accepted: end.kind === "accept", path: [here] };
     const next = chains.get(end.chain);
@@ -73,6 +73,12 @@ function holds(match: Match, packet: Packet, sets: ReadonlyMap<string, NamedSet>
       return cidrContains(match.network, packet[match.side]);
     case "set":
       return packet[match.side].family === match.family && isIn(sets.get(match.set), packet, packet[match.side]);
+    // Rules at the node's end of a veth: the judgement is that of the pod's table, from which they are made.
+    case "ethertype":
+    case "bytes":
+    case "fields":
+    case "note":
+      return false;
   }
 }
 

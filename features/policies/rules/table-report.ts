@@ -30,6 +30,8 @@ export interface ReportedPolicy {
 export interface PodPolicies {
   /** Empty: no policy selects the pod. */
   readonly isolated: readonly IsolatedDirection[];
+  /** The interfaces whose policies hold at the node's end, too; absent in reports of earlier daemons. */
+  readonly atNode?: readonly string[];
 }
 
 const hooks = { input: "ingress", postrouting: "egress" } as const;
@@ -37,7 +39,7 @@ const hooks = { input: "ingress", postrouting: "egress" } as const;
 /** The isolated directions of a table. */
 export function isolatedDirections({ chains, sets, omitted = [] }: PolicyTable): readonly IsolatedDirection[] {
   return chains.flatMap(({ hook, rules }) => {
-    if (hook === undefined || hook.at === "forward") return [];
+    if (hook?.at !== "input" && hook?.at !== "postrouting") return [];
     const direction = hooks[hook.at];
     return rules.flatMap(({ end, comment }): IsolatedDirection[] => {
       if (end.kind !== "jump") return [];

@@ -3,8 +3,16 @@
 import type { Cidr, Family } from "../../../src/net/ip.ts";
 import type { OmittedPeers } from "./peer-shares.ts";
 
-/** The kinds of sets: addresses, ranges of addresses, and an address with a protocol and a port, each of one family. */
-export type SetKind = "address" | "range" | "port";
+/**
+ * The kinds of sets: addresses, ranges of addresses, and an address with a protocol and a port, each of one family. Rules themselves add the elements of `flow`
+ * and `fragment`, which time out.
+ */
+export type SetKind = "address" | "range" | "port" | "flow" | "fragment";
+
+/** Bytes of a packet: of its link, network or transport header, of the fragment header of IPv6, or the number of its transport protocol. */
+export type PacketField =
+  | { readonly of: "link" | "network" | "transport" | "fragment"; readonly offset: number; readonly size: number }
+  | { readonly of: "protocol" };
 
 /** A named set. Elements are texts: `10.0.0.1`, `10.0.0.0-10.0.0.255`, `10.0.0.1 6 80`. */
 export interface NamedSet {
@@ -27,10 +35,29 @@ export type Match =
   | { readonly kind: "icmp6"; readonly first: number; readonly last: number }
   | { readonly kind: "hop-limit"; readonly limit: number }
   | { readonly kind: "network"; readonly side: Side; readonly network: Cidr }
-  | { readonly kind: "set"; readonly side: Side; readonly set: string; readonly of: SetKind; readonly family: Family };
+  | { readonly kind: "set"; readonly side: Side; readonly set: string; readonly of: SetKind; readonly family: Family }
+  | NodeMatch;
 
-/** The end of a rule. */
-export type RuleEnd = { readonly kind: "accept" | "drop" } | { readonly kind: "jump"; readonly chain: string };
+/** Conditions and statements of rules at the node's end of a veth. */
+export type NodeMatch =
+  | { readonly kind: "ethertype"; readonly value: number }
+  | {
+      readonly kind: "bytes";
+      readonly field: PacketField;
+      readonly isNot: boolean;
+      readonly value: readonly number[];
+      /** The bits that are compared; absent: all. */
+      readonly mask?: readonly number[];
+    }
+  | { readonly kind: "fields"; readonly set: string; readonly fields: readonly PacketField[]; readonly isNot: boolean }
+  /** Adds the fields to a set of flows or fragments, or renews their time. The rule does not go on if the set is full. */
+  | { readonly kind: "note"; readonly set: string; readonly fields: readonly PacketField[]; readonly seconds: number };
+
+/** The end of a rule; `continue`: the next rule follows. */
+export type RuleEnd =
+  | { readonly kind: "accept" | "drop" }
+  | { readonly kind: "continue" }
+  | { readonly kind: "jump"; readonly chain: string };
 
 /** A rule. */
 export interface TableRule {
@@ -42,7 +69,10 @@ export interface TableRule {
 /** A chain; with a hook, the kernel calls it. */
 export interface TableChain {
   readonly name: string;
-  readonly hook?: { readonly at: "input" | "forward" | "postrouting"; readonly priority: number };
+  readonly hook?:
+    | { readonly at: "input" | "forward" | "postrouting"; readonly priority: number }
+    /** Packets that a device of the node receives or sends. */
+    | { readonly at: "ingress" | "egress"; readonly priority: number; readonly device: string };
   readonly rules: readonly TableRule[];
 }
 

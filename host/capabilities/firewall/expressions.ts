@@ -61,7 +61,8 @@ const header = { 4: { source: 12, destination: 16, size: 4 }, 6: { source: 8, de
 const number = (type: number, value: number): Uint8Array => attribute(type, u32be(value));
 const value = (type: number, bytes: Uint8Array): Uint8Array => attribute(type, attribute(DATA_VALUE, bytes));
 
-function expression(name: string, ...attributes: readonly Uint8Array[]): Expression {
+/** An expression with these attributes. */
+export function expression(name: string, ...attributes: readonly Uint8Array[]): Expression {
   return { name, data: concat(attributes) };
 }
 
@@ -192,7 +193,7 @@ function addressAndPort(family: 4 | 6, which: "source" | "destination"): readonl
 }
 
 /** The register that begins with this word. */
-function wordRegister(at: number): number {
+export function wordRegister(at: number): number {
   return at === 0 ? FIRST : at === 4 ? SECOND : FIRST_WORDS + at;
 }
 
@@ -413,6 +414,7 @@ export function sameExpressions(requested: readonly Expression[], installed: rea
   );
 }
 
-function zeroEnded(text: string): Uint8Array {
+/** The text as the kernel's string. */
+export function zeroEnded(text: string): Uint8Array {
   return new TextEncoder().encode(`${text}\0`);
 }

@@ -10,9 +10,9 @@ import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./ex
 /** The name of Plexus's table in each family. */
 export const PLEXUS_TABLE = "plexus";
 
-/** A table: its family is packets of one IP version, of both (`inet`), or frames of bridges. */
+/** A table: its family is packets of one IP version, of both (`inet`), frames of bridges, or all that single devices receive and send (`netdev`). */
 export interface Table {
-  readonly family: 4 | 6 | "inet" | "bridge";
+  readonly family: 4 | 6 | "inet" | "bridge" | "netdev";
   /** Absent: `plexus`. */
   readonly name?: string;
 }
@@ -20,8 +20,10 @@ export interface Table {
 /** The hook of a base chain: the kernel calls chains with a lower priority first. */
 export interface Hook {
   readonly type: "nat" | "filter";
-  readonly hook: "prerouting" | "input" | "forward" | "output" | "postrouting";
+  readonly hook: "prerouting" | "input" | "forward" | "output" | "postrouting" | "ingress" | "egress";
   readonly priority: number;
+  /** The device of a chain in a table of `netdev`. */
+  readonly device?: string;
 }
 
 /** A map whose values are verdicts. */
@@ -36,6 +38,8 @@ export interface VerdictMap {
 export interface KeySet extends VerdictMap {
   /** Whether elements are ranges: an element begins a range, and an element with the end's flag ends the range before it. */
   readonly isInterval: boolean;
+  /** Maximum elements of a set to which rules add elements, which time out; absent: rules only look the set up. */
+  readonly maxNoted?: number;
 }
 
 /** An element of a set. `isEnd`: the first key behind a range. */
@@ -80,12 +84,13 @@ export interface IpTable extends Table {
   readonly family: 4 | 6;
 }
 
-const AF = { 4: 2, 6: 10, inet: 1, bridge: 7 } as const;
+const AF = { 4: 2, 6: 10, inet: 1, netdev: 5, bridge: 7 } as const;
 const NF_TABLES = 10;
 const BATCH_BEGIN = 0x10;
 const BATCH_END = 0x11;
 const type = (message: number): number => (NF_TABLES << 8) | message;
 const NEWTABLE = type(0);
+const GETTABLE = type(1);
 const DELTABLE = type(2);
 const NEWCHAIN = type(3);
 const GETCHAIN = type(4);
@@ -94,6 +99,8 @@ const NEWRULE = type(6);
 const GETRULE = type(7);
 const DELRULE = type(8);
 const NEWSET = type(9);
+const GETSET = type(10);
+const DELSET = type(11);
 const NEWSETELEM = type(12);
 const GETSETELEM = type(13);
 const DELSETELEM = type(14);
@@ -113,7 +120,7 @@ const INTERVAL_END = 1;
 const ELEMENTS_IN_MESSAGE = 1000;
 const VERDICT_TYPE = 0xffff_ff00;
 const GENERIC_HEADER = 4;
-const hooks = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
+const hooks = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4, ingress: 0, egress: 1 } as const;
 /** The kernel keeps at most 256 bytes with a rule. */
 const COMMENT_BYTES = 250;
 
@@ -152,6 +159,36 @@ export function newTable(table: Table, exclusive = false): NetlinkRequest {
   return request(NEWTABLE, exclusive ? EXCLUSIVE : CREATE, AF[table.family], within(1, table));
 }
 
+/** Removes all rules of the table. Chains and sets stay. */
+export function flushTable(table: Table): NetlinkRequest {
+  return request(DELRULE, 0, AF[table.family], within(1, table));
+}
+
+/** Removes a set that no rule names. */
+export function deleteSet(table: Table, name: string): NetlinkRequest {
+  return request(DELSET, 0, AF[table.family], within(1, table), text(2, name));
+}
+
+/** Requests all tables of a family. */
+export function tablesRequest(family: Table["family"]): NetlinkRequest {
+  return request(GETTABLE, NLM_F_DUMP, AF[family]);
+}
+
+/** Requests all sets of a table. */
+export function setsRequest(table: Table): NetlinkRequest {
+  return request(GETSET, NLM_F_DUMP, AF[table.family], within(1, table));
+}
+
+/** The name of the table in a message; undefined for a message of another type. */
+export function tableNameIn(message: Message): string | undefined {
+  return message.type === NEWTABLE ? attributesOf(message).text(1) : undefined;
+}
+
+/** The name of the set in a message; undefined for a message of another type. */
+export function setNameIn(message: Message): string | undefined {
+  return message.type === NEWSET ? attributesOf(message).text(2) : undefined;
+}
+
 /** Removes the table, with all that it has. */
 export function deleteTable(table: Table): NetlinkRequest {
   return request(DELTABLE, 0, AF[table.family], within(1, table));
@@ -164,7 +201,14 @@ export function newChain(table: Table, name: string, options: { hook?: Hook; sha
     hook === undefined
       ? []
       : [
-          attribute(4, concat([attribute(1, u32be(hooks[hook.hook])), attribute(2, u32be(hook.priority >>> 0))])),
+          attribute(
+            4,
+            concat([
+              attribute(1, u32be(hooks[hook.hook])),
+              attribute(2, u32be(hook.priority >>> 0)),
+              ...(hook.device === undefined ? [] : [text(3, hook.device)]),
+            ]),
+          ),
           text(7, hook.type),
         ];
   return request(NEWCHAIN, shared ? CREATE : EXCLUSIVE, AF[table.family], within(1, table), text(3, name), ...hooked);
@@ -196,17 +240,20 @@ export function deleteRules(table: Table, chain: string, handle?: Uint8Array): N
 }
 
 /** Makes a set unless it exists. `id`: a number that is unique in the batch. */
-export function newSet(table: Table, { name, types, keySize, isInterval }: KeySet, id: number): NetlinkRequest {
+export function newSet(table: Table, { name, types, keySize, isInterval, maxNoted }: KeySet, id: number): NetlinkRequest {
+  const noted = maxNoted === undefined ? 0 : SET_WITH_TIMEOUTS | SET_FOR_RULES;
+  const bound = maxNoted === undefined ? [] : [attribute(9, attribute(1, u32be(maxNoted)))];
   return request(
     NEWSET,
     CREATE,
     AF[table.family],
     within(1, table),
     text(2, name),
-    attribute(3, u32be(isInterval ? SET_OF_INTERVALS : 0)),
+    attribute(3, u32be(isInterval ? SET_OF_INTERVALS : noted)),
     attribute(4, u32be(keyType(types))),
     attribute(5, u32be(keySize)),
     attribute(10, u32be(id)),
+    ...bound,
   );
 }
 

@@ -4,6 +4,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
@@ -50,6 +51,18 @@ export interface GuardedInterface {
   /** `namespace/name` of the definition, or the origin of a network that the administrator configured. */
   readonly source: string;
   readonly podNetwork?: string | undefined;
+  /** The facts of its ADD; absent before the ADD. */
+  readonly attached?: AttachedFacts;
+}
+
+/** What an attachment's ADD made. */
+export interface AttachedFacts {
+  /** Its link in the pod as the ADD left it; undefined if it is not known. */
+  readonly link: LinkIdentity | undefined;
+  /** The addresses of the ADD's result, without prefix lengths. */
+  readonly addresses: readonly string[];
+  /** Whether this call has made it: no process of the pod has changed its link yet. */
+  readonly isNew: boolean;
 }
 
 /** The parts of a call that every hook gets. */
@@ -113,6 +126,14 @@ export interface PlanFeature {
   readonly guard?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
     readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;
+    /** The part on the node: rules at the node's ends of the pod's links. */
+    readonly node?: {
+      readonly isOn: (configuration: HostConfiguration) => boolean;
+      /** After the attachments' links are made, and before the runtime is answered. */
+      readonly secure: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;
+      /** After all attachments of a container are undone. A failure is a warning of the hook's own: the daemon removes what is left. */
+      readonly release: (context: GuardContext, containerId: string) => Promise<void>;
+    };
   };
 }
 
@@ -124,6 +145,27 @@ export async function guarded(features: readonly PlanFeature[], context: GuardCo
     if (!done.ok) return done;
   }
   return ok(undefined);
+}
+
+/** Whether a feature has a part on the node. */
+export function needsSecuring(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
+  return features.some(({ guard }) => guard?.node?.isOn(configuration) === true);
+}
+
+/** Lets each feature act on the node once the pod's interfaces are there. Fault: that of the first feature that cannot. */
+export async function secured(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
+  for (const { guard } of features) {
+    if (guard?.node?.isOn(context.configuration) !== true) continue;
+    const done = await guard.node.secure(context, pod);
+    if (!done.ok) return done;
+  }
+  return ok(undefined);
+}
+
+/** Lets each feature remove its part on the node of a container whose attachments are undone. */
+export async function released(features: readonly PlanFeature[], context: GuardContext, containerId: string): Promise<void> {
+  for (const { guard } of features)
+    if (guard?.node?.isOn(context.configuration) === true) await guard.node.release(context, containerId);
 }
 
 /** The networks of the one feature that selects any for the pod. */

@@ -10,12 +10,13 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type JournalEntry, type JournalPlan, type JournalRecord, replay } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import { type Attached, type CallPlan, hotPlugFacts, originInAdd, plannedAttachment } from "../planned/attachment-plan.ts";
-import { guarded } from "../planned/plan-feature.ts";
+import { guarded, needsSecuring, secured } from "../planned/plan-feature.ts";
 import { hasName } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { type Call, journalKey } from "../call.ts";
 import { firstRecords, Progress } from "../record/add-progress.ts";
 import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
+import { attachedInterfaces } from "../record/attached-interfaces.ts";
 import { attach } from "./attach.ts";
 import { retryAbandoned, undoOrAbandon } from "./converge.ts";
 import { publishStatus } from "./publish-status.ts";
@@ -39,7 +40,7 @@ export async function add(
   const progress = new Progress(begun.value);
   let result: Result<PluginResult>;
   try {
-    result = await attachAll(call, plan, progress, await before);
+    result = await attachAll(call, plan, planned, progress, await before);
   } finally {
     await progress.end();
   }
@@ -72,7 +73,13 @@ async function begin(call: Call, plan: JournalPlan, required: Promise<Result<voi
   return found.value.ok ? opened.value : found.value;
 }
 
-async function attachAll(call: Call, plan: CallPlan, progress: Progress, before: LinksBefore): Promise<Result<PluginResult>> {
+async function attachAll(
+  call: Call,
+  plan: CallPlan,
+  planned: JournalPlan,
+  progress: Progress,
+  before: LinksBefore,
+): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   const ifnames = plan.attachments.map(({ attachment }) => attachment.ifname);
   const { pod } = plan;
@@ -98,10 +105,17 @@ async function attachAll(call: Call, plan: CallPlan, progress: Progress, before:
   if (!settled.ok) return settled;
   const answer = defaultResult(settled.value, call.configuration.cniVersion);
   if (!answer.ok) return answer;
+  const isSecured = needsSecuring(call.features, call.configuration);
+  const recordLinks = (): Promise<void> => recordMadeLinks(call, call.request.netns, progress, before, ifnames);
+  if (isSecured) {
+    await recordLinks();
+    const safe = await securePod(call, plan, planned, progress);
+    if (!safe.ok) return safe;
+  }
   const [status, written] = await Promise.all([
     publishStatus(plan.pod, settled.value, call.features),
     progress.settled(),
-    recordMadeLinks(call, call.request.netns, progress, before, ifnames),
+    isSecured ? undefined : recordLinks(),
   ]);
   if (!status.ok) return status;
   if (!written.ok) return written;
@@ -116,6 +130,14 @@ async function guardPod(call: Call, { attachments, pod }: CallPlan): Promise<Res
   const { containerId, netns } = call.request;
   const interfaces = attachments.map(({ source, podNetwork, attachment: { ifname } }) => ({ ifname, source, podNetwork }));
   return guarded(call.features, call, { containerId, netns, cluster: pod.cluster, pod: pod.pod, interfaces });
+}
+
+/** After the last step: no container of the pod has run, and all links are there. */
+async function securePod(call: Call, { pod }: CallPlan, planned: JournalPlan, progress: Progress): Promise<Result<void>> {
+  if (pod === undefined) return ok(undefined);
+  const { containerId, netns } = call.request;
+  const interfaces = attachedInterfaces(replay(planned, progress.records), () => true);
+  return secured(call.features, call, { containerId, netns, cluster: pod.cluster, pod: pod.pod, interfaces });
 }
 
 /** The default network's result, in the CNI version of the runtime's configuration. */

@@ -18,6 +18,7 @@ import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts"
 import { findInNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
 import { type Call, isOfAnotherBoot } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
+import { released } from "../planned/plan-feature.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
@@ -94,6 +95,7 @@ export async function undoEntry(
     }
   }
   const joined = joinFaults(faults);
+  if (joined === undefined && !declined) await released(call.features, call, entry.plan.containerId);
   const removed = joined !== undefined || declined || keepsEntry ? undefined : await keeper.remove();
   if (removed?.ok === true) return removed;
   mark();

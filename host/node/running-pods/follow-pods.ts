@@ -49,8 +49,8 @@ export interface FollowedWork extends PodWork {
   readonly isConcerned: (pod: string, entry: ListedEntry["entry"], changes: ReadonlySet<string | undefined>) => boolean;
   /** Whether a change of the pod's labels needs work. */
   readonly followsLabels: boolean;
-  /** Called before the work for all pods begins. */
-  readonly onRound?: () => void;
+  /** Called before the work for all pods begins, and awaited before the journals are read. */
+  readonly onRound?: () => void | Promise<void>;
   /** Called before the work for all pods begins, with the ids of all containers that a journal has, those of running ADDs included. */
   readonly onContainers?: (containers: ReadonlySet<string>) => void;
   /** Called when the work for all pods has ended, with the state directories, and with the pods that it failed for or has not reached. */
@@ -196,7 +196,7 @@ export class FollowPods {
     if (!this.isOn || this.#ended.signal.aborted) return;
     clearTimeout(this.#resync);
     this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
-    this.#followed.onRound?.();
+    await this.#followed.onRound?.();
     const containers = await this.#entries.containerIds();
     if (containers !== undefined) this.#followed.onContainers?.(containers);
     const pods = await this.#pods();

@@ -8,6 +8,7 @@ import { callLocks } from "../../engine/call/call-locks.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
+import { attachedInterfaces } from "../../engine/record/attached-interfaces.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
@@ -96,8 +97,8 @@ async function refresh(init: PodCallsInit, call: Call, key: ListedEntry["key"], 
   const pod = await cluster.pod(namespace, name, { uid });
   // The pod is gone: the runtime's DEL comes.
   if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
-  const { containerId, netns, attachments } = entry.plan;
-  const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachments };
+  const { containerId, netns } = entry.plan;
+  const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
   const applied = await init.work.apply(call, guarded, anew);
   // An ADD that fails needs no Event of Plexus: the kubelet sends one.
   if (!applied.ok && init.isNews(`${namespace}/${name}`, applied.fault.msg))

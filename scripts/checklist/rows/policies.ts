@@ -35,4 +35,5 @@ export const policies: Readonly<Record<string, string>> = {
     "The memory for policies counts queries and addresses; queries of a pod, a policy and a namespace are bounded, and a bound that is reached is told.",
   "PO-24":
     "The controller's work grows with the slices that a change concerns, lists come in pages, and a namespace that changes its objects all the time gets 5 writes a second of each.",
+  "PO-25": "With enforceAt: node, a pod that removes its tables and forges packets sends none that a policy forbids.",
 };

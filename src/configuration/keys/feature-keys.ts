@@ -17,6 +17,12 @@ const policiesKeys = {
     about: "Whether connections that no policy allows any more go on, or their packets are dropped; {usual} by default.",
     usual: "keep",
   }),
+  enforceAt: key({
+    kind: oneOf(["pod", "node"]),
+    about:
+      "Where policies hold: pod is the pod's network namespace, which a container with NET_ADMIN or NET_RAW gets round; node is also the node's end of each attachment's veth, which pins the pod's addresses; {usual} by default.",
+    usual: "pod",
+  }),
 };
 
 /** The watch over links. */

@@ -26,6 +26,15 @@ import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
 import { buildShim } from "../../../host/shim/build.ts";
 import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
+import {
+  batch,
+  deleteTable,
+  flushTable,
+  newChain,
+  newTable,
+  type Table,
+  tablesRequest,
+} from "../../../host/capabilities/firewall/nf-tables.ts";
 import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
 import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
@@ -157,6 +166,8 @@ const nodeLinks = (): readonly string[] => readdirSync("/sys/class/net");
 
 /** Settings to read. */
 const read = (...keys: readonly string[]) => keys.map((key) => ({ key, value: "" }));
+
+const named = (family: Table["family"], name: string): Table => ({ family, name });
 
 describe("sets the environment of root's plugins", () => {
   /** Variables with which the loader, a C library, Go, Node, a shell or the plugin itself would run the attacker's code or files. */
@@ -670,8 +681,8 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
         const set = (path: string, index: number, name?: string, second?: string) => {
           const [message] = vfMessages(index, 0, { trust: true });
           if (message === undefined) throw new Error("no message");
-          const named = name === undefined ? [] : [attribute(IFLA_IFNAME, cString(name))];
-          const request = { ...message.request, body: concat([message.request.body, ...named]) };
+          const rename = name === undefined ? [] : [attribute(IFLA_IFNAME, cString(name))];
+          const request = { ...message.request, body: concat([message.request.body, ...rename]) };
           return engine.netlink({ path, second, request: encodeRequests([linksRequest, request]), deadlineMs: 60_000 });
         };
         // The name of a message with an index is a new name of the link.
@@ -686,8 +697,8 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
           flags: 0,
           body: concat([message?.request.body ?? new Uint8Array(), attribute(IFLA_IFNAME, cString("pf0new"))]),
         };
-        for (const batch of [[linkRename(other, "pf0new")], [nameAddition(other, "pf0new"), byName], [byName]])
-          expect(await engine.netlink({ path: "", request: encodeRequests(batch), deadlineMs: 60_000 })).toMatchObject({
+        for (const each of [[linkRename(other, "pf0new")], [nameAddition(other, "pf0new"), byName], [byName]])
+          expect(await engine.netlink({ path: "", request: encodeRequests(each), deadlineMs: 60_000 })).toMatchObject({
             errno: EKEYREJECTED,
             sent: false,
           });
@@ -698,6 +709,43 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       } finally {
         node.dispose();
       }
+    });
+
+    test("`nodeTables`: no other table of nftables on the node is made, changed or removed, by a name or a handle", async () => {
+      policy({ nodeTables: ["netdev/plexus-policies-*", "ip/plexus"] });
+      await attackBounded(async (engine) => {
+        const send = (request: NetlinkRequest, path = "") =>
+          engine.netlink({ path, protocol: "netfilter", request: encodeRequests(batch([request])), deadlineMs: 60_000 });
+        expect(await send(newTable(named("netdev", "plexus-policies-1")))).toMatchObject({ errno: 0, sent: true });
+        const [removal, family] = [deleteTable(named("netdev", "plexus-policies-1")), Uint8Array.of(5, 0, 0, 0)];
+        const byHandle = concat([removal.body, attribute(4, new Uint8Array(8))]);
+        const twice = concat([removal.body, deleteTable(named("netdev", "other")).body.subarray(4)]);
+        const refused: readonly (readonly [string, NetlinkRequest])[] = [
+          ["another name", newTable(named("netdev", "evil"))],
+          ["a name that goes on", newTable(named("inet", "plexus-policies-1"))],
+          ["another family", deleteTable(named(6, "plexus"))],
+          ["a chain of another table", newChain(named("bridge", "evil"), "c")],
+          ["a rule of another table", flushTable(named("inet", "kube-proxy"))],
+          ["all tables", { ...removal, body: family }],
+          ["a handle", { ...removal, body: byHandle }],
+          ["a second name", { ...removal, body: twice }],
+        ];
+        for (const [title, request] of refused) {
+          const done = await send(request);
+          expect([title, done]).toEqual([title, expect.objectContaining({ errno: EKEYREJECTED, sent: false })]);
+        }
+        expect(await send(removal)).toMatchObject({ errno: 0, sent: true });
+        expect(
+          await engine.netlink({
+            path: "",
+            protocol: "netfilter",
+            request: encodeRequests([tablesRequest("netdev")]),
+            deadlineMs: 60_000,
+          }),
+        ).toMatchObject({ errno: 0 });
+        // The pod's own tables are not bounded.
+        expect(await send(newTable(named("inet", "mine")), pod.path)).toMatchObject({ errno: 0, sent: true });
+      });
     });
 
     test("`asks`: no answers of another kind are collected", async () => {

@@ -1,0 +1,57 @@
+// The messages that make a table of policies, or change its sets' elements.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { commit, type Change, type NetlinkShim, type Refusal } from "../../../host/capabilities/firewall/kernel.ts";
+import { newChain, newRule, newSet, setElements, type Table } from "../../../host/capabilities/firewall/nf-tables.ts";
+import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
+import { elementChanges, type PolicyTable, shapeOf, type TableChain } from "../rules/table.ts";
+import { ruleExpressions, type RulePlace } from "./rule-expressions.ts";
+import { keySet, keysOf } from "./set-elements.ts";
+
+/** The family of a table that policies are in. */
+export type PolicyFamily = RulePlace;
+
+/** A table of policies in the kernel. */
+export interface PlacedTable extends Table {
+  readonly family: PolicyFamily;
+  readonly name: string;
+}
+
+/** The changes that fill a table which has none of its parts: sets and chains before the rules that name them. */
+export function tableRequests(at: PlacedTable, { chains, sets }: PolicyTable): readonly NetlinkRequest[] {
+  return [
+    ...sets.map((set, index) => newSet(at, keySet(set), index + 1)),
+    ...sets.flatMap((set) => setElements(at, set.name, "add", keysOf(set, [...set.elements]))),
+    ...chains.map((chain) => newChain(at, chain.name, baseOf(chain))),
+    ...chains.flatMap(({ name, rules }) =>
+      rules.map((rule) => newRule(at, name, ruleExpressions(rule, at.family), rule.comment)),
+    ),
+  ];
+}
+
+/** The changes of elements from one form of a table to another; undefined: they differ in more. */
+export function changeRequests(at: PlacedTable, before: PolicyTable, after: PolicyTable): readonly NetlinkRequest[] | undefined {
+  if (shapeOf(before) !== shapeOf(after)) return undefined;
+  return elementChanges(before, after).flatMap(({ set, added, removed }) => [
+    ...setElements(at, set.name, "remove", keysOf(set, removed)),
+    ...setElements(at, set.name, "add", keysOf(set, added)),
+  ]);
+}
+
+/** Sends one batch. `path`: the network namespace; empty: the node's. Answers the first refusal; undefined: the batch is in force. */
+export async function send(
+  shim: NetlinkShim,
+  path: string,
+  requests: readonly NetlinkRequest[],
+  action: string,
+): Promise<Result<Refusal | undefined>> {
+  const batch = requests.map((request): Change => ({ request, action }));
+  const refusals = await commit(shim, batch, "commit", path);
+  return refusals.ok ? ok(refusals.value[0]) : refusals;
+}
+
+function baseOf({ hook }: TableChain): Parameters<typeof newChain>[2] {
+  if (hook === undefined) return {};
+  const device = "device" in hook ? { device: hook.device } : {};
+  return { hook: { type: "filter", hook: hook.at, priority: hook.priority, ...device } };
+}
