@@ -1,6 +1,6 @@
 // Writes a pod's policies into its network namespace: in the ADD before the first step, before a hot-plugged interface is made, and after changes.
 
-import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
 import { decideTable, policyFault } from "./decide-table.ts";
