@@ -297,7 +297,7 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await create(parse(policy));
       const [db, client] = [await running("db", { app: "db" }, "storage"), await running("web", { app: "web" }, "storage")];
       await expect
-        .poll(async () => (await onNode("policies", "tables", "shop/db")).stdout, patience)
+        .poll(async () => (await onNode("policies", "tables", "shop/db", "-o", "wide")).stdout, patience)
         .toMatch(/shop\/db +net1 +shop\/storage +ingress +pod +MultiNetworkPolicy database \(\d+\)/u);
       const inCluster = (...words: readonly string[]): Promise<CommandResult> =>
         runCommandLine([...words, "--kubeconfig", api.adminKubeconfig], false);
