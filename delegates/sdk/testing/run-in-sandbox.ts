@@ -6,23 +6,33 @@ import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable } from "../../../host/sandbox/linker/call.ts";
 import type { CapabilityCall } from "../../../host/sandbox/linker/link.ts";
-import type { CapabilityFunctions, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
+import type { CapabilityFunctions, DelegateCall, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
 
 const admission = new Admission();
 const compiled = new CompiledComponents();
 
 /** Runs a delegate in the sandbox with the capabilities granted that its request names. A limit, a trap or a refusal rejects, as in the oracle. */
-export const runInSandbox: RunDelegate = (bytes, call, capabilities) => runWithin(defaultLimits)(bytes, call, capabilities);
+export const runInSandbox: RunDelegate = async (bytes, call, capabilities) =>
+  runAdmitted(admittedWith(bytes, call.request.call.granted, defaultLimits), call, capabilities, defaultLimits);
 
-/** Like `runInSandbox`, within other limits. */
+/** Like `runInSandbox`, within these limits, and as a node does: a request in a CNI version that the delegate does not declare rejects without a call. */
 export function runWithin(limits: Limits): RunDelegate {
-  return async (bytes, { verb, request }, capabilities) => {
-    const { callable, ungranted, declaration } = admittedWith(bytes, request.call.granted, limits);
-    const refusal = versionFault(declaration.name, declaration, request.network.cniVersion);
+  return async (bytes, call, capabilities) => {
+    const admitted = admittedWith(bytes, call.request.call.granted, limits);
+    const { declaration } = admitted;
+    const refusal = versionFault(declaration.name, declaration, call.request.network.cniVersion);
     if (refusal !== undefined) throw new Error(`${refusal.kind}: ${refusal.msg}`);
-    const terms = { verb, request, limits, deadlineMs: 60_000, ungranted };
-    return answerIn(callGuest(callable, terms, calling(capabilities)));
+    return runAdmitted(admitted, call, capabilities, limits);
   };
+}
+
+function runAdmitted(
+  { callable, ungranted }: Admitted,
+  { verb, request }: DelegateCall,
+  capabilities: CapabilityFunctions,
+  limits: Limits,
+): Outcome<SuccessRecord | undefined> {
+  return answerIn(callGuest(callable, { verb, request, limits, deadlineMs: 60_000, ungranted }, calling(capabilities)));
 }
 
 /** Like `runInSandbox`, with the delegate suspended at every import except the log's. */
@@ -37,15 +47,13 @@ export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabi
   return answerIn(await callSuspendable(callable, terms, later).outcome);
 };
 
-function admittedWith(
-  bytes: Uint8Array,
-  granted: readonly string[],
-  limits: Limits,
-): {
+/** A component that may be called. */
+interface Admitted extends Pick<AdmittedComponent, "declaration"> {
   readonly callable: Callable;
   readonly ungranted: readonly string[] | undefined;
-  readonly declaration: AdmittedComponent["declaration"];
-} {
+}
+
+function admittedWith(bytes: Uint8Array, granted: readonly string[], limits: Limits): Admitted {
   const admitted = admission.admit(bytes, { granted, limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
   const { key, ungranted, declaration } = admitted.value;
