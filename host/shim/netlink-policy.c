@@ -12,7 +12,7 @@
 #include <linux/veth.h>
 
 /* Messages of nftables behind NFT_MSG_DELFLOWTABLE may be changes that headers do not know. */
-enum { TABLE_ROOM = 300, LAST_KNOWN_CHANGE = NFT_MSG_DELFLOWTABLE };
+enum { TABLE_NAME_SIZE = 300, LAST_KNOWN_CHANGE = NFT_MSG_DELFLOWTABLE };
 enum { NAME_ROOM = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
 
 static const char *const objects[] = {"link", "addr", "route", "neigh", "rule", "qdisc", "tclass", "tfilter"};
@@ -191,7 +191,7 @@ static bool functions_are_allowed(uint32_t protocol, struct bytes messages, bool
 }
 
 /* `netdev/plexus-policies-1`: the family and the table that a message of nftables names; false: no name, or a handle that the kernel prefers to the name. */
-static bool table_name(unsigned message, struct bytes content, char name[TABLE_ROOM]) {
+static bool table_name(unsigned message, struct bytes content, char name[TABLE_NAME_SIZE]) {
     static const char *const families[] = {[NFPROTO_INET] = "inet", [NFPROTO_IPV4] = "ip", [NFPROTO_ARP] = "arp", [NFPROTO_NETDEV] = "netdev", [NFPROTO_BRIDGE] = "bridge", [NFPROTO_IPV6] = "ip6"};
     unsigned type;
     struct bytes rest, value, table = {0};
@@ -202,9 +202,10 @@ static bool table_name(unsigned message, struct bytes content, char name[TABLE_R
         if (type == NFTA_TABLE_HANDLE && (message == NFT_MSG_DELTABLE || message > LAST_KNOWN_CHANGE)) return false;
         if (type == NFTA_TABLE_NAME) table = value;
     }
-    size_t length = strnlen((const char *)table.data, table.size);
-    if (table.size == 0 || length == 0 || family == NULL) return false;
-    return snprintf(name, TABLE_ROOM, "%s/%.*s", family, (int)length, (const char *)table.data) < TABLE_ROOM;
+    const uint8_t *end = table.size == 0 ? NULL : memchr(table.data, 0, table.size);
+    size_t length = end == NULL ? table.size : (size_t)(end - table.data);
+    if (length == 0 || family == NULL) return false;
+    return snprintf(name, TABLE_NAME_SIZE, "%s/%.*s", family, (int)length, (const char *)table.data) < TABLE_NAME_SIZE;
 }
 
 /* Whether the policy allows the table of each change of nftables' rules in the shim's own namespace. */
@@ -212,7 +213,7 @@ static bool tables_are_allowed(uint32_t protocol, struct bytes messages) {
     static const char what[] = "a change of nftables without a table's name";
     struct nlmsghdr header;
     struct bytes content;
-    char name[TABLE_ROOM];
+    char name[TABLE_NAME_SIZE];
     if (!policy_bounds(POLICY_TABLES) || protocol != NETLINK_NETFILTER) return true;
     while (next_message(&messages, &header, &content)) {
         unsigned message = header.nlmsg_type & 0xff;
