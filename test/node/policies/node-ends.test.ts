@@ -17,7 +17,7 @@ import { command, missing } from "../../lab/requires.ts";
 import { callWith } from "../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
 
-const reach = fileURLToPath(new URL("../../lab/policies/reach.mjs", import.meta.url));
+const reach = fileURLToPath(new URL("testing/reach.mjs", import.meta.url));
 const unavailable = missing("policies at the node's end", missingPrivateNamespaces, command("nft", "--version"));
 const at = endTable("/var/lib/cni/ends", "pod1");
 
