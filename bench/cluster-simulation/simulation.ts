@@ -8,7 +8,7 @@ export interface PoolWork {
   readonly listBytes: number;
   /** Other requests for blocks. */
   readonly requests: number;
-  /** Of the API server. */
+  /** CPU time of the API server, in seconds. */
   readonly cpuSeconds: number;
 }
 
@@ -53,7 +53,7 @@ export interface PolicyWork {
   readonly seconds: number;
   /** Writes of slices. */
   readonly writes: number;
-  /** Of the API server. */
+  /** CPU time of the API server, in seconds. */
   readonly cpuSeconds: number;
 }
 
@@ -63,7 +63,7 @@ export interface SelectedPods {
   readonly slices: number;
   /** Of all slices, as JSON. */
   readonly bytes: number;
-  /** Of the largest slice, which a change sends to each daemon. */
+  /** Size of the largest slice, in bytes: a change of a slice sends this much to each daemon. */
   readonly maxBytes: number;
   readonly made: PolicyWork;
   /** One more pod. */

@@ -162,7 +162,7 @@ describe.skipIf(skip)("the examples of networks as claims", () => {
     await removeExample("bridge-for-everyone.yaml");
   }, 400_000);
 
-  test("DR-03: two of three pods get a VLAN of a bridge with room for two, and the third waits", async () => {
+  test("DR-03: two of three pods get a VLAN of a bridge with a capacity of two, and the third waits", async () => {
     await applyExample("vlans.yaml", (text) => (ovs === undefined ? text : text.replace('"type": "bridge"', '"type": "ovs"')));
     await vi.waitFor(async () => expect((await phases()).toSorted()).toEqual(["Pending", "Running", "Running"]), patient);
     expect(placements(ovs)).toEqual(Array.from({ length: 2 }, () => "150"));

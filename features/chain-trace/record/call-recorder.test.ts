@@ -50,9 +50,9 @@ function recorded(stdin: string, ...details: readonly StepDetail[]): ChainTrace 
 const padding = "x".repeat(1024 * 1024);
 
 test.each([
-  ["an input for which the trace has no room", recorded(JSON.stringify({ psk: secret, padding }))],
+  ["an input beyond the size of a trace", recorded(JSON.stringify({ psk: secret, padding }))],
   [
-    "an input whose completed form has no room",
+    "an input whose completed form is beyond the size of a trace",
     recorded(JSON.stringify({ psk: secret }), {
       what: "configuration-completed",
       stdin: JSON.stringify({ psk: secret, padding }),

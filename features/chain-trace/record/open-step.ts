@@ -28,7 +28,7 @@ export interface OpenStepInit {
   readonly startMs: number;
   readonly now: () => number;
   readonly budget: TextBudget;
-  /** Receives the secrets of an input for which there is no room. */
+  /** Receives the secrets of an input that would exceed the size of a trace. */
   readonly unrecorded: (secrets: ReadonlySet<string>) => void;
 }
 
@@ -182,7 +182,7 @@ export class OpenStep {
     delete call.isCut;
   }
 
-  /** Values as JSON; undefined if there is no room for them. */
+  /** Values as JSON; undefined if the trace would exceed its size. */
   #bounded(values: readonly unknown[]): readonly unknown[] | undefined {
     const encoded = values.map((value) => encodeValue(value));
     if (this.#init.budget.takes(JSON.stringify(encoded).length)) return encoded;
@@ -190,7 +190,7 @@ export class OpenStep {
     return undefined;
   }
 
-  /** The input, or nothing if there is no room for it: its secrets are then taken out of the outputs all the same. */
+  /** The input, or nothing if the trace would exceed its size: its secrets are then taken out of the outputs all the same. */
   #keptInput(stdin: string): string {
     const kept = this.#kept(stdin, "stdin");
     if (kept !== stdin) this.#hide(stdin);

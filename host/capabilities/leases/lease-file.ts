@@ -141,7 +141,7 @@ export class StagedLease {
   }
 }
 
-/** As native host-local makes a lease, where the file system has no rename that spares an existing file. A kill may leave a lease without an owner. */
+/** Creates the lease as native host-local does, for file systems without RENAME_NOREPLACE. A kill may leave a lease without an owner. */
 function createExclusively(path: string, content: string): boolean {
   let descriptor: number;
   try {

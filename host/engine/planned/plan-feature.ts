@@ -55,13 +55,13 @@ export interface GuardedInterface {
   readonly attached?: AttachedFacts;
 }
 
-/** What an attachment's ADD made. */
+/** The link and the addresses of an attachment after its ADD. */
 export interface AttachedFacts {
-  /** Its link in the pod as the ADD left it; undefined if it is not known. */
+  /** The link in the pod as the ADD left it; undefined if it is not known. */
   readonly link: LinkIdentity | undefined;
   /** The addresses of the ADD's result, without prefix lengths. */
   readonly addresses: readonly string[];
-  /** Whether this call has made it: no process of the pod has changed its link yet. */
+  /** Whether this call has made the link: no process of the pod has changed it yet. */
   readonly isNew: boolean;
 }
 

@@ -81,7 +81,7 @@ export async function playScenario(cluster: Cluster, scenario: Scenario, prefix:
 /** All labels of scenarios. */
 const labelKeys = ["name", "role", "tier", "pod"];
 
-/** What the node's tables have to isolate in a scenario. */
+/** The isolated interfaces that a scenario demands of the node's tables. */
 export function demandedTables(scenario: Scenario, prefix: string): IsolatedPods {
   const cast = castOf(scenario);
   const policies = policiesOf(scenario, prefix);
@@ -93,7 +93,7 @@ export function demandedTables(scenario: Scenario, prefix: string): IsolatedPods
   );
 }
 
-/** What the node's tables isolate, as the daemon reports it. */
+/** The isolated interfaces of the node's tables, as the daemon reports them. */
 export async function reportedTables({ nodes: [node] }: Cluster): Promise<IsolatedPods> {
   const { body } = await httpRequest(node.on("/run/plexus/status.sock"), policyTablesPath);
   const report = readNodeTables<PodPolicies>(body, policyTablesKind, ({ isolated }) => Array.isArray(isolated));

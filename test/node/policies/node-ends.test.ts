@@ -185,7 +185,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     return stdout;
   }
 
-  /** What arrives at the peer of packets that the pod forges: source, destination and protocol of each. */
+  /** Forges packets in the pod. Answers source, destination and protocol of those that arrive at the peer. */
   function forged(packets: readonly string[]): readonly string[] {
     nft(["-f", "-"], witness);
     const args = [`--net=${pod.path}`, "--", compiledPlugin("inject"), "net1"];
