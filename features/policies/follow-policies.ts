@@ -2,6 +2,7 @@
 
 import type { FollowedWork } from "../../host/node/running-pods/follow-pods.ts";
 import { refreshPolicies } from "./node/guard-pod.ts";
+import { keepEnds } from "./node/guarded-ends.ts";
 import { endKnownRound, keepTables } from "./node/guarded-pods.ts";
 import { beginPolicyRound, onPolicyChange } from "./policy-changes.ts";
 
@@ -16,6 +17,9 @@ export const followPolicies: FollowedWork = {
   isConcerned: (pod, _, namespaces) => namespaces.has(undefined) || namespaces.has(pod.slice(0, pod.indexOf("/"))),
   followsLabels: true,
   onRound: beginPolicyRound,
-  onContainers: keepTables,
+  onContainers(containers) {
+    keepTables(containers);
+    keepEnds(containers);
+  },
   onRoundEnd: endKnownRound,
 };

@@ -3,7 +3,7 @@
 
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
 import { containersWithEnds, endTable, removeEnds } from "./end-table.ts";
-import { noteListedEnds } from "./guarded-pods.ts";
+import { noteListedEnds } from "./guarded-ends.ts";
 
 /** The parts of the daemon that the removal needs. */
 export interface LeftEndsInit {
@@ -21,7 +21,7 @@ export class LeftEnds {
     this.#init = init;
   }
 
-  /** Lists the tables. Without an agent there is nobody who could. */
+  /** Lists the tables. Without an agent the daemon cannot list them. */
   async list(): Promise<void> {
     this.#listed.clear();
     const shim = this.#init.agent()?.shim;

@@ -4,7 +4,8 @@ import type { FollowedContainer } from "../../../host/node/running-pods/follow-p
 import type { ReportedTables } from "../../tables-page.ts";
 import { securedInterfaces } from "../rules/node-table.ts";
 import { isolatedDirections, type PodPolicies, policyTablesKind } from "../rules/table-report.ts";
-import { writtenEnds, writtenTable } from "./guarded-pods.ts";
+import { writtenEnds } from "./guarded-ends.ts";
+import { writtenTable } from "./guarded-pods.ts";
 
 /** The tables. */
 export const reportedTables: ReportedTables<PodPolicies> = {

@@ -43,7 +43,7 @@ function matchExpressions(match: Match, place: RulePlace): readonly Expression[]
       return protocolIs(match.protocol);
     case "port":
       return portIn(match.side, match.first, match.last);
-    case "icmp6":
+    case "icmp-type":
       return messageTypeIn(match.first, match.last);
     case "hop-limit":
       return hopLimitIs(match.limit);

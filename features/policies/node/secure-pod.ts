@@ -9,7 +9,8 @@ import { isolatedInterfaces, type NodeEnd, nodeTable } from "../rules/node-table
 import type { PolicyTable } from "../rules/table.ts";
 import { decideTable, policyFault } from "./decide-table.ts";
 import { endTable, removeEnds, writeEnds } from "./end-table.ts";
-import { forgetEnds, hasLeftEnds, noteEnds, writtenEnds, writtenTable } from "./guarded-pods.ts";
+import { forgetEnds, hasLeftEnds, noteEnds, writtenEnds } from "./guarded-ends.ts";
+import { writtenTable } from "./guarded-pods.ts";
 
 /** After interfaces are made: with `failure: open` a failure is a warning. Fault POLICY_FAILED. */
 export async function securePod(context: GuardContext, guarded: GuardedPod): Promise<Result<void>> {

@@ -118,7 +118,7 @@ function knownRules(way: Way, ifname: string, family: Family, keep: boolean): re
     ways.flatMap((opener) =>
       (["ports", "echo"] as const).map((of) => {
         const quoted = inSet(flowSet(opener, ifname, family), quotedKey(family, way, of));
-        return rule([protocol(icmp), { kind: "icmp6", first, last }, ...quotesPlainHeader(family), quoted], accept);
+        return rule([protocol(icmp), { kind: "icmp-type", first, last }, ...quotesPlainHeader(family), quoted], accept);
       }),
     ),
   );
@@ -166,7 +166,7 @@ function noteRules(opener: Way, way: Way, ifname: string): readonly TableRule[] 
 /** An echo request goes the opener's way, a reply the other one. */
 function echo(family: Family, opener: Way, way: Way): readonly Match[] {
   const type = echoTypes[family][opener === way ? "request" : "reply"];
-  return [protocol(protocols.icmp[family]), { kind: "icmp6", first: type, last: type }];
+  return [protocol(protocols.icmp[family]), { kind: "icmp-type", first: type, last: type }];
 }
 
 function protocol(number: number): Match {

@@ -65,7 +65,7 @@ function holds(match: Match, packet: Packet, sets: ReadonlyMap<string, NamedSet>
       return match.protocol === packet.protocol;
     case "port":
       return isBetween(match.side === "source" ? packet.sourcePort : packet.destinationPort, match);
-    case "icmp6":
+    case "icmp-type":
       return isBetween(packet.icmpType, match);
     case "hop-limit":
       return packet.hopLimit === match.limit;

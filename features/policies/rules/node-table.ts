@@ -123,7 +123,7 @@ function sourceChains({ ifname, mac }: NodeEnd): readonly TableChain[] {
     [0xff, 0xc0],
   ] as const;
   const icmp6: Match = { kind: "protocol", protocol: protocols.icmp[6] };
-  const advertisement: Match = { kind: "icmp6", first: NEIGHBOUR_ADVERTISEMENT, last: NEIGHBOUR_ADVERTISEMENT };
+  const advertisement: Match = { kind: "icmp-type", first: NEIGHBOUR_ADVERTISEMENT, last: NEIGHBOUR_ADVERTISEMENT };
   const notLinkLocal = isNot(bytesOf("transport", 8, 2), ...linkLocal);
   return [
     {

@@ -21,7 +21,7 @@ function icmp6(type: keyof typeof types): readonly Match[] {
   const [first, last] = types[type];
   return [
     { kind: "protocol", protocol: ICMP6 },
-    { kind: "icmp6", first, last },
+    { kind: "icmp-type", first, last },
   ];
 }
 

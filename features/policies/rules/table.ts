@@ -32,7 +32,7 @@ export type Match =
   | { readonly kind: "reply" }
   | { readonly kind: "protocol"; readonly protocol: number }
   | { readonly kind: "port"; readonly side: Side; readonly first: number; readonly last: number }
-  | { readonly kind: "icmp6"; readonly first: number; readonly last: number }
+  | { readonly kind: "icmp-type"; readonly first: number; readonly last: number }
   | { readonly kind: "hop-limit"; readonly limit: number }
   | { readonly kind: "network"; readonly side: Side; readonly network: Cidr }
   | { readonly kind: "set"; readonly side: Side; readonly set: string; readonly of: SetKind; readonly family: Family }

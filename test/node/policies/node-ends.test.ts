@@ -3,7 +3,6 @@
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
 import { containersWithEnds, endTable, removeEnds, writeEnds } from "../../../features/policies/node/end-table.ts";
@@ -13,11 +12,11 @@ import type { PolicyTable } from "../../../features/policies/rules/table.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import { compiledPlugin } from "../../lab/compiled.ts";
 import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
+import { type ReachServer, startReachServer } from "../../lab/policies/reach-server.ts";
 import { command, missing } from "../../lab/requires.ts";
 import { callWith } from "../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
 
-const reach = fileURLToPath(new URL("testing/reach.mjs", import.meta.url));
 const unavailable = missing("policies at the node's end", missingPrivateNamespaces, command("nft", "--version"));
 const at = endTable("/var/lib/cni/ends", "pod1");
 
@@ -76,14 +75,6 @@ const toDb = spec({ policyTypes: ["Ingress", "Egress"], egress: [{ to: [db] }] }
 const fromDb = spec({ policyTypes: ["Ingress", "Egress"], ingress: [{ from: [db] }] });
 const ingressClosed = spec({ policyTypes: ["Ingress"] });
 
-/** The targets that answer, of those that a client in a namespace tries. `count`: the number of expected answers. */
-function reached(from: PodNamespace, count: number, targets: readonly string[]): readonly string[] {
-  const asked = from.exec([process.execPath, reach, "ask", String(count), ...targets]);
-  expect(asked.stderr).toBe("");
-  const answered: unknown = JSON.parse(asked.stdout);
-  return Array.isArray(answered) ? answered.map(String).toSorted() : [];
-}
-
 const services = (address: string): readonly string[] => [`tcp/${address}/80`, `udp/${address}/53`];
 
 /** A program that sends a datagram in fragments, and ends with 0 if an answer comes. Only 10.6.0.2 and fd06::2 are waited for. */
@@ -95,7 +86,8 @@ const containersIn = (cniDir: string): Promise<unknown> => withShim((shim) => co
 describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node's end of a %s", (wiring, connect) => {
   let pod: PodNamespace;
   let peer: PodNamespace;
-  const servers: ChildProcess[] = [];
+  const reachServers = new Map<PodNamespace, ReachServer>();
+  const children: ChildProcess[] = [];
   let written: PolicyTable | undefined;
 
   beforeAll(async () => {
@@ -113,17 +105,12 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
        done
        ${connect(a, b)}`,
     ]);
-    for (const each of [pod, peer]) {
-      const server = spawn("nsenter", [`--net=${each.path}`, "--", process.execPath, reach, "serve"], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      servers.push(server);
-      await once(server.stdout, "data");
-    }
+    for (const each of [pod, peer]) reachServers.set(each, await startReachServer(each.path));
   });
 
   afterAll(async () => {
-    for (const server of servers) server.kill();
+    for (const server of reachServers.values()) server.stop();
+    for (const child of children) child.kill();
     await withShim((shim) => removeEnds(shim, at));
     for (const each of [pod, peer]) each.dispose();
     if (wiring === "bridge") inHost(["ip", "link", "del", "ends0"]);
@@ -143,6 +130,11 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     written = wanted;
   }
 
+  /** The targets that answer a client in a namespace, of those that the client tries. `count`: the number of expected answers. */
+  async function reached(from: PodNamespace, count: number, targets: readonly string[]): Promise<readonly string[]> {
+    return (await reachServers.get(from)?.ask(targets, count))?.toSorted() ?? [];
+  }
+
   // A server's datagrams come from its first address.
   const peers = [...services("10.6.0.2"), ...services("fd06::2"), "tcp/10.6.0.3/80", "tcp/fd06::3/80"];
   const ofDb = peers.slice(0, 4).toSorted();
@@ -150,21 +142,21 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
 
   test("connections pass as the pod's own table lets them, with their replies, both families", async () => {
     await enforce(undefined);
-    expect(reached(pod, 6, peers)).toEqual(peers.toSorted());
-    expect(reached(peer, 4, own)).toEqual(own);
+    expect(await reached(pod, 6, peers)).toEqual(peers.toSorted());
+    expect(await reached(peer, 4, own)).toEqual(own);
     await enforce(toDb);
-    expect(reached(pod, 4, peers)).toEqual(ofDb);
-    expect(reached(peer, 0, own)).toEqual([]);
+    expect(await reached(pod, 4, peers)).toEqual(ofDb);
+    expect(await reached(peer, 0, own)).toEqual([]);
     expect([pod.ping("10.6.0.2"), pod.ping("fd06::2")]).toEqual([true, true]);
     await enforce(fromDb);
-    expect(reached(pod, 0, peers)).toEqual([]);
-    expect(reached(peer, 4, own)).toEqual(own);
+    expect(await reached(pod, 0, peers)).toEqual([]);
+    expect(await reached(peer, 4, own)).toEqual(own);
     await enforce(ingressClosed);
-    expect(reached(pod, 6, peers)).toEqual(peers.toSorted());
-    expect(reached(peer, 0, own)).toEqual([]);
+    expect(await reached(pod, 6, peers)).toEqual(peers.toSorted());
+    expect(await reached(peer, 0, own)).toEqual([]);
     expect([pod.ping("10.6.0.3"), pod.ping("fd06::3"), peer.ping("10.6.0.1")]).toEqual([true, true, false]);
     await enforce(closed);
-    expect(reached(pod, 0, peers)).toEqual([]);
+    expect(await reached(pod, 0, peers)).toEqual([]);
   });
 
   /** Another table of the peer: it remembers what comes, whatever the peer does with it. */
@@ -206,7 +198,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
   test("PO-25: a pod that has removed its own tables and forges packets sends none that a policy forbids", async () => {
     await enforce(undefined);
     // The neighbours are known, so that each packet is sent at once.
-    reached(pod, 6, peers);
+    await reached(pod, 6, peers);
     pod.exec(["nft", "flush", "ruleset"]);
     const genuine = forged(forgeries);
     expect(new Set(genuine.map((each) => each.split(" ")[0]))).toEqual(new Set(["10.6.0.1", "fd06::1"]));
@@ -223,7 +215,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     await enforce(undefined);
     const mac = pod.links().find(({ name }) => name === "net1")?.mac ?? "";
     pod.exec(["ip", "link", "set", "net1", "address", "02:00:00:00:00:99"]);
-    reached(pod, 0, peers);
+    await reached(pod, 0, peers);
     expect(forged(forgeries)).toEqual([]);
     pod.exec(["ip", "link", "set", "net1", "address", mac]);
     await expect.poll(() => pod.ping("10.6.0.2"), { timeout: 60_000 }).toBe(true);
@@ -245,26 +237,26 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     const server = spawn("nsenter", [`--net=${peer.path}`, "--", process.execPath, "-e", echo], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    servers.push(server);
+    children.push(server);
     await once(server.stdout, "data");
     const client = spawn("nsenter", [`--net=${pod.path}`, "--", process.execPath, "-e", talk], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    servers.push(client);
+    children.push(client);
     await once(client.stdout, "data");
-    const answers = async (text: string): Promise<boolean> => {
+    const answers = (text: string, waitMs = 60_000): Promise<boolean> => {
       const heard = once(client.stdout, "data").then(() => true);
       client.stdin.write(text);
-      return Promise.race([heard, new Promise<boolean>((resolve) => setTimeout(resolve, 700, false))]);
+      return Promise.race([heard, new Promise<boolean>((resolve) => setTimeout(resolve, waitMs, false).unref())]);
     };
     expect(await answers("1")).toBe(true);
     await enforce(closed);
     expect(await answers("2")).toBe(true);
-    expect(reached(pod, 0, ofDb)).toEqual([]);
+    expect(await reached(pod, 0, ofDb)).toEqual([]);
     await enforce(closed, { knows: false, anew: true });
     expect(await answers("3")).toBe(true);
     await enforce(closed, { established: "end" });
-    expect(await answers("4")).toBe(false);
+    expect(await answers("4", 700)).toBe(false);
     await enforce(toDb);
     // The connection sends its lost bytes again.
     await once(client.stdout, "data");
@@ -277,7 +269,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     for (let times = 0; times < 2; times++)
       expect(await withShim((shim) => removeEnds(shim, at))).toEqual({ ok: true, value: undefined });
     expect(inHost(["nft", "list", "tables"])).not.toContain("plexus");
-    expect(reached(pod, 6, peers)).toEqual(peers.toSorted());
+    expect(await reached(pod, 6, peers)).toEqual(peers.toSorted());
     written = undefined;
   });
 });
