@@ -113,13 +113,21 @@ describe.skipIf(
         expect(await objects.list(path)).toMatchObject({ kind: "list" });
     };
     await vi.waitFor(served, patience);
-    node = openNode(api, undefined, ["macvlan"]);
+    node = openNode(api, undefined, ["macvlan", "bandwidth"]);
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
     daemon = await beginDaemon();
     agent = beginAgent();
     await api.network("shop", "red", [node.bridge("red", "10.20.0.0/24")]);
     await api.network("shop", "blue", [node.bridge("blue", "10.30.0.0/24")]);
+    for (const [name, subnet, way] of [
+      ["slow", "10.50.0.0/24", "egress"],
+      ["slow-in", "10.51.0.0/24", "ingress"],
+    ] as const)
+      await api.network("shop", name, [
+        node.bridge(name, subnet),
+        { type: "bandwidth", [`${way}Rate`]: 8_000_000, [`${way}Burst`]: 800_000 },
+      ]);
     const ipam = { type: "host-local", ranges: [[{ subnet: "10.40.0.0/24" }]] };
     await api.network("shop", "lan", [{ type: "macvlan", master: "lower0", ipam }]);
     controller = policiesPart()(partContext(objects)).run(term.signal);
@@ -252,6 +260,27 @@ describe.skipIf(
     onHost("nft", "delete", "table", "netdev", "plexus-policies-00000000-gone");
     await removed(pod);
   });
+
+  const ifb = missing("an ADD to a network whose packets are redirected", linkType("ifb"));
+  test.skipIf(ifb)(
+    "an ADD to a network whose egress bandwidth is bounded by an ifb fails, or warns: its packets would pass the policies",
+    async () => {
+      const { links } = node.left();
+      const refused = await created("shaped", { app: "web" }, "slow");
+      const answer = await node.requestAt(socket(), "ADD", refused.call);
+      expect(answer).toMatchObject({ status: 1 });
+      expect(answer.stdout).toContain("interface net1 of network shop/slow: traffic control leads the packets of ");
+      expect(answer.stdout).toContain("Remove egressRate of the plugin bandwidth");
+      expect(node.left().links).toEqual(links);
+      await removed(refused);
+      const open = await running("shaped", { app: "web" }, "slow", { failure: "open" });
+      expect(tableOf(open)).toBe(true);
+      await removed(open);
+      const towards = await running("towards", { app: "web" }, "slow-in");
+      await removed(towards);
+      expect(tables()).not.toContain("plexus");
+    },
+  );
 
   const macvlan = missing("an ADD to a network without an end on the node", linkType("macvlan"));
   test.skipIf(macvlan)(

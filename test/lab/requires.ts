@@ -71,7 +71,9 @@ export function referencePlugins(...names: string[]): Requirement {
 }
 
 /** The kernel must support links of this type. The check makes one in a temporary network namespace. */
-export function linkType(type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy" | "vlan" | "vrf" | "bond"): Requirement {
+export function linkType(
+  type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy" | "vlan" | "vrf" | "ifb" | "bond",
+): Requirement {
   return () => {
     const script =
       type === "macvlan" || type === "ipvlan" || type === "vlan"

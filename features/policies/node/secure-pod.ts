@@ -11,6 +11,7 @@ import { decideTable, policyFault } from "./decide-table.ts";
 import { endTable, removeEnds, writeEnds } from "./end-table.ts";
 import { forgetEnds, hasLeftEnds, noteEnds, writtenEnds } from "./guarded-ends.ts";
 import { writtenTable } from "./guarded-pods.ts";
+import { isRedirected } from "./redirected-end.ts";
 
 /** After interfaces are made: with `failure: open` a failure is a warning. Fault POLICY_FAILED. */
 export async function securePod(context: GuardContext, guarded: GuardedPod): Promise<Result<void>> {
@@ -46,12 +47,20 @@ export async function secureEnds(
   const isolated = table === undefined ? new Set<string>() : isolatedInterfaces(table);
   const isAtNode = configuration.policies?.enforceAt === "node";
   if (!isAtNode && before === undefined && !hasLeftEnds(containerId)) return ok(undefined);
-  const ends = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok([]);
-  if (!ends.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${ends.fault.msg}`));
-  const wanted = nodeTable(ends.value, table, configuration.policies?.established ?? "keep");
+  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], passed: undefined });
+  if (!found.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${found.fault.msg}`));
+  const { ends, passed } = found.value;
+  const wanted = nodeTable(ends, table, configuration.policies?.established ?? "keep");
   const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, anew);
   noteEnds(containerId, written.ok ? { netns, table: wanted } : undefined);
-  return written.ok ? written : failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
+  if (!written.ok) return failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
+  return passed === undefined ? ok(undefined) : failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${passed}`));
+}
+
+interface FoundEnds {
+  readonly ends: readonly NodeEnd[];
+  /** Why packets of an end pass the table; undefined: none does. The table of all ends is written nevertheless. */
+  readonly passed: string | undefined;
 }
 
 /** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. A fault names the interface without an end. */
@@ -59,22 +68,26 @@ async function nodeEnds(
   shim: GuardContext["shim"],
   interfaces: readonly GuardedInterface[],
   isolated: ReadonlySet<string>,
-): Promise<Result<readonly NodeEnd[]>> {
+): Promise<Result<FoundEnds>> {
   const ends: NodeEnd[] = [];
+  let passed: string | undefined;
   for (const each of interfaces) {
     const { ifname, source, podNetwork, attached } = each;
     const isNamed = source.includes("/") || podNetwork !== undefined;
     if (attached === undefined || !(isNamed || isolated.has(ifname))) continue;
     const device = await deviceOf(shim, attached);
     if (!device.ok) return device;
+    const redirected = device.value === undefined ? ok(false) : await isRedirected(shim, device.value.index);
+    if (!redirected.ok) return redirected;
+    if (redirected.value) passed ??= redirection(each, device.value?.name ?? "");
     const addresses = attached.addresses.flatMap((text) => readAddress(text) ?? []);
     if (device.value !== undefined && addresses.length > 0) {
       const mac = (attached.link?.mac ?? "").split(":").map((byte) => Number.parseInt(byte, 16));
-      ends.push({ ifname, device: device.value, mac, addresses });
+      ends.push({ ifname, device: device.value.name, mac, addresses });
     } else if (isolated.has(ifname) && (attached.isNew || device.value !== undefined || !hadEnd(each)))
       return failed(fault("POLICY_FAILED", withoutEnd(each, device.value === undefined)));
   }
-  return ok(ends);
+  return ok({ ends, passed });
 }
 
 function hadEnd({ attached }: GuardedInterface): boolean {
@@ -89,15 +102,22 @@ function withoutEnd({ ifname, source, attached }: GuardedInterface, isMissing: b
   return `interface ${ifname} of network ${source}: ${why}. Attach the network by a plugin that makes a veth, such as bridge or ptp, with addresses, or set policies.enforceAt to pod`;
 }
 
+function redirection({ ifname, source }: GuardedInterface, device: string): string {
+  return `interface ${ifname} of network ${source}: traffic control leads the packets of ${device} to another device, past the policies. Remove egressRate of the plugin bandwidth from the network, or set policies.enforceAt to pod`;
+}
+
 /**
- * The name of the node's end; undefined: none. The index and the kind are those of the ADD, and the kernel gives an index to no other link of a boot. What the
+ * The node's end; undefined: none. The index and the kind are those of the ADD, and the kernel gives an index to no other link of a boot. What the
  * other end shows counts only right after the ADD: the pod may since have moved its end elsewhere.
  */
-async function deviceOf(shim: GuardContext["shim"], { link: made, isNew }: AttachedFacts): Promise<Result<string | undefined>> {
+async function deviceOf(
+  shim: GuardContext["shim"],
+  { link: made, isNew }: AttachedFacts,
+): Promise<Result<{ readonly name: string; readonly index: number } | undefined>> {
   if (made?.kind !== "veth" || made.peer === undefined) return ok(undefined);
   const seen = await findInNamespace(shim, "", { indexes: [made.peer], names: [] });
   if (!seen.ok) return seen;
   const end = seen.value === "gone" ? undefined : seen.value.links.find(({ index }) => index === made.peer);
   const isEnd = end?.kind === "veth" && end.linkNamespace !== undefined && (!isNew || end.link === made.index);
-  return ok(isEnd ? end.name : undefined);
+  return ok(isEnd ? { name: end.name, index: end.index } : undefined);
 }

@@ -111,7 +111,7 @@ function knownRules(way: Way, ifname: string, family: Family, keep: boolean): re
     return [
       rule([isNot({ of: "protocol" }, [icmp]), inSet(set, portsKey(family, way))], end),
       rule([...echo(family, opener, way), inSet(set, echoKey(family, way))], end),
-      rule([isNot({ of: "protocol" }, [icmp]), inSet(set, protocolKey(family, way))], end),
+      rule([...hasNoPorts(family), inSet(set, protocolKey(family, way))], end),
     ];
   });
   const errors = errorTypes[family].flatMap(([first, last]) =>
@@ -154,10 +154,7 @@ function noteRules(opener: Way, way: Way, ifname: string): readonly TableRule[] 
       ...protocols.withPorts.map((each) => rule([ofFamily(family), protocol(each), note(set, ports, seconds.datagrams)], accept)),
       rule([ofFamily(family), ...echo(family, opener, way), note(set, echoKey(family, way), seconds.echo)], accept),
       rule([ofFamily(family), protocol(icmp)], accept),
-      rule(
-        [ofFamily(family), isNot({ of: "protocol" }, [protocols.tcp]), note(set, protocolKey(family, way), seconds.others)],
-        accept,
-      ),
+      rule([ofFamily(family), ...hasNoPorts(family), note(set, protocolKey(family, way), seconds.others)], accept),
     ];
   });
   return [...fragments, ...all, rule([], { kind: "drop" })];
@@ -167,6 +164,11 @@ function noteRules(opener: Way, way: Way, ifname: string): readonly TableRule[] 
 function echo(family: Family, opener: Way, way: Way): readonly Match[] {
   const type = echoTypes[family][opener === way ? "request" : "reply"];
   return [protocol(protocols.icmp[family]), { kind: "icmp-type", first: type, last: type }];
+}
+
+/** A protocol whose key has its number in the places of the ports. Of another protocol, such a key is that of the flow between the ports of this number. */
+function hasNoPorts(family: Family): readonly Match[] {
+  return [protocols.icmp[family], protocols.tcp, ...protocols.withPorts].map((each) => isNot({ of: "protocol" }, [each]));
 }
 
 function protocol(number: number): Match {

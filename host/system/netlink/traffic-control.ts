@@ -28,6 +28,8 @@ export const ROOT = 0xffff_ffff;
 export const INGRESS = 0xffff_fff1;
 /** The handle of an ingress qdisc. */
 export const INGRESS_HANDLE = 0xffff_0000;
+/** The place of filters for incoming packets, of an ingress qdisc and of a `clsact` (TC_H_CLSACT, TC_H_MIN_INGRESS). */
+export const INGRESS_FILTERS = 0xffff_fff2;
 
 /** The handle `major:minor` of a qdisc (`minor` 0) or a class. */
 export function handle(major: number, minor: number): number {

@@ -74,12 +74,32 @@ const closed = spec({ policyTypes: ["Ingress", "Egress"] });
 const toDb = spec({ policyTypes: ["Ingress", "Egress"], egress: [{ to: [db] }] });
 const fromDb = spec({ policyTypes: ["Ingress", "Egress"], ingress: [{ from: [db] }] });
 const ingressClosed = spec({ policyTypes: ["Ingress"] });
+/** The bytes of these ports are the protocol's number and a zero. */
+const fromDbToAlikePorts = spec({
+  policyTypes: ["Ingress", "Egress"],
+  ingress: [
+    {
+      from: [db],
+      ports: [
+        { protocol: "UDP", port: 17 << 8 },
+        { protocol: "TCP", port: 6 << 8 },
+      ],
+    },
+  ],
+});
 
 const services = (address: string): readonly string[] => [`tcp/${address}/80`, `udp/${address}/53`];
 
 /** A program that sends a datagram in fragments, and ends with 0 if an answer comes. Only 10.6.0.2 and fd06::2 are waited for. */
 const big = (address: string): string =>
   `import("node:dgram").then(({ createSocket }) => { const s = createSocket("${address.includes(":") ? "udp6" : "udp4"}"); s.once("message", () => process.exit(0)); const send = () => s.send(Buffer.alloc(3000), 53, "${address}"); send(); setTimeout(() => process.exit(7), ${address.endsWith("2") ? 60_000 : 300}); })`;
+
+/** A program that sends a datagram and a SYN between the ports of `fromDbToAlikePorts`. */
+const alike = (source = "", target = ""): string =>
+  `const datagrams = require("node:dgram").createSocket("${source.includes(":") ? "udp6" : "udp4"}");
+   datagrams.bind({ address: "${source}", port: 4352 }, () => datagrams.send("x", 4352, "${target}"));
+   require("node:net").connect({ host: "${target}", port: 1536, localAddress: "${source}", localPort: 1536 }).on("error", () => undefined);
+   setTimeout(() => process.exit(3), 500);`;
 
 const containersIn = (cniDir: string): Promise<unknown> => withShim((shim) => containersWithEnds(shim, cniDir));
 
@@ -209,6 +229,17 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     expect(new Set(forged(forgeries).map((each) => each.split(" . ").slice(0, 2).join(" ")))).toEqual(
       new Set(["10.6.0.1 10.6.0.2", "fd06::1 fd06::2"]),
     );
+  });
+
+  test("a flow between ports whose bytes are those of its protocol opens no other port", async () => {
+    await enforce(fromDbToAlikePorts);
+    for (const [source, target] of [
+      ["10.6.0.2", "10.6.0.1"],
+      ["fd06::2", "fd06::1"],
+    ])
+      expect(peer.exec([process.execPath, "-e", alike(source, target)]).status).toBe(3);
+    expect(inHost(["nft", "list", "table", "netdev", at.name])).toContain("10.6.0.2 . 10.6.0.1 . udp . 4352 . 4352");
+    expect(await reached(peer, 0, own)).toEqual([]);
   });
 
   test("a pod that changes its MAC sends nothing, and goes on with its own", async () => {
