@@ -3,24 +3,30 @@
 import { WrittenTables } from "../../../host/node/running-pods/written-tables.ts";
 import type { WrittenTable } from "./guarded-pods.ts";
 
-const ends = new WrittenTables<WrittenTable>();
+/** A table at the node's ends that was written. */
+export interface WrittenEnds extends WrittenTable {
+  /** The devices, by name and index. A new device of an earlier name has none of the table's chains before Linux 6.16. */
+  readonly devices: string;
+}
+
+const ends = new WrittenTables<WrittenEnds>();
 /** The containers that had a table at the node's ends in the last listing, without those whose table was removed since. */
 let left: ReadonlySet<string> = new Set();
 
 /** The table that was written last at the node's ends of a container's links; undefined if none is known. */
-export function writtenEnds(containerId: string, netns: string): WrittenTable | undefined {
+export function writtenEnds(containerId: string, netns: string): WrittenEnds | undefined {
   return ends.get(containerId, netns);
 }
 
 /** Notes a table at the node's ends; undefined: the state of the kernel's table is unknown. */
-export function noteEnds(containerId: string, written: WrittenTable | undefined): void {
+export function noteEnds(containerId: string, written: WrittenEnds | undefined): void {
   ends.note(containerId, written?.table === undefined ? undefined : written);
   if (written !== undefined) left = new Set([...left].filter((each) => each !== containerId));
 }
 
 /** Forgets the node's ends of a container that is gone. */
 export function forgetEnds(containerId: string): void {
-  noteEnds(containerId, { netns: "", table: undefined });
+  noteEnds(containerId, { netns: "", table: undefined, devices: "" });
 }
 
 /** Notes the containers of a listing. */

@@ -47,18 +47,21 @@ export async function secureEnds(
   const isolated = table === undefined ? new Set<string>() : isolatedInterfaces(table);
   const isAtNode = configuration.policies?.enforceAt === "node";
   if (!isAtNode && before === undefined && !hasLeftEnds(containerId)) return ok(undefined);
-  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], passed: undefined });
+  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], devices: "", passed: undefined });
   if (!found.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${found.fault.msg}`));
-  const { ends, passed } = found.value;
+  const { ends, devices, passed } = found.value;
   const wanted = nodeTable(ends, table, configuration.policies?.established ?? "keep");
-  const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, anew);
-  noteEnds(containerId, written.ok ? { netns, table: wanted } : undefined);
+  const isAnew = anew || before?.devices !== devices;
+  const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, isAnew);
+  noteEnds(containerId, written.ok ? { netns, table: wanted, devices } : undefined);
   if (!written.ok) return failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
   return passed === undefined ? ok(undefined) : failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${passed}`));
 }
 
 interface FoundEnds {
   readonly ends: readonly NodeEnd[];
+  /** The ends' devices by name and index. */
+  readonly devices: string;
   /** Why packets of an end pass the table; undefined: none does. The table of all ends is written nevertheless. */
   readonly passed: string | undefined;
 }
@@ -70,6 +73,7 @@ async function nodeEnds(
   isolated: ReadonlySet<string>,
 ): Promise<Result<FoundEnds>> {
   const ends: NodeEnd[] = [];
+  const devices: string[] = [];
   let passed: string | undefined;
   for (const each of interfaces) {
     const { ifname, source, podNetwork, attached } = each;
@@ -84,10 +88,11 @@ async function nodeEnds(
     if (device.value !== undefined && addresses.length > 0) {
       const mac = (attached.link?.mac ?? "").split(":").map((byte) => Number.parseInt(byte, 16));
       ends.push({ ifname, device: device.value.name, mac, addresses });
+      devices.push(`${device.value.name} ${device.value.index}`);
     } else if (isolated.has(ifname) && (attached.isNew || device.value !== undefined || !hadEnd(each)))
       return failed(fault("POLICY_FAILED", withoutEnd(each, device.value === undefined)));
   }
-  return ok({ ends, passed });
+  return ok({ ends, devices: devices.join(), passed });
 }
 
 function hadEnd({ attached }: GuardedInterface): boolean {
