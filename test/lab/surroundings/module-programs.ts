@@ -3,7 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { testCache } from "../debian-packages.ts";
@@ -19,7 +19,7 @@ export interface ModuleProgramsInit {
   readonly packages: readonly string[];
   /** Import paths of packages whose tests become a program, `NAME.test`. */
   readonly tests?: readonly string[];
-  /** Further files of the module that are kept beside the programs, by their path in the module. */
+  /** Further files and directories of the module that are kept beside the programs, by their path in the module. */
   readonly files?: readonly string[];
   /** The programs have parts in C. Default: false. */
   readonly cgo?: boolean;
@@ -82,11 +82,12 @@ export function buildOrSay(title: string, ...builds: readonly (() => string | un
   }
 }
 
-/** Copies a file of the required module, which the build has downloaded. */
+/** Copies a file or directory of the required module, which the build has downloaded. */
 function copyModuleFile(module: string, required: string, file: string, target: string): void {
   const options = { cwd: module, encoding: "utf8" } as const;
   const source = execFileSync("go", ["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", required], options).trim();
-  copyFileSync(join(source, file), join(target, basename(file)));
-  // Files of the module cache are read-only.
-  chmodSync(join(target, basename(file)), 0o644);
+  const copy = join(target, basename(file));
+  cpSync(join(source, file), copy, { recursive: true });
+  // The module cache is read-only.
+  execFileSync("chmod", ["-R", "u+w", copy]);
 }

@@ -1,0 +1,7 @@
+// `node test/lab/surroundings/cilium/get.ts` builds Cilium's agent and plugin, and unpacks Debian's clang 19. It prints one line if that fails, and never
+// fails itself.
+
+import { buildOrSay } from "../module-programs.ts";
+import { ciliumPrograms, unpackClang } from "./programs.ts";
+
+buildOrSay("Cilium", ciliumPrograms.build, unpackClang);
