@@ -14,8 +14,10 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Compare the delegate bond with bond-cni on Debian's kernel.",
   },
   "DE-TAP-07": {
-    reason: "The contract's `add-tap` has no SELinux context, so the delegate refuses the key with code 7.",
-    issue: "Let the launcher of effects set the SELinux context in which /dev/net/tun is opened, with a grant of the contexts.",
+    reason:
+      "The kernel gives a tap the context of the process that makes it; `sockcreate` does not count (`selinux_tun_dev_create`). The contract's `add-tap` has no context, so the delegate refuses the key with code 7. Without SELinux the reference fails, too.",
+    issue:
+      "Make the tap in a process that the shim executes in the context (`/proc/self/attr/exec`), with a grant and a node's policy of contexts, and test it on a kernel with a policy of SELinux.",
   },
   "KE-29": {
     reason: "The KEP's last revision removed the kubelet's check; a pod that names nothing gets the cluster's default network.",

@@ -62,8 +62,9 @@ export async function routes(
   const index = link === undefined ? ok(undefined) : await findOne(scope, namespaces, link, "routes");
   if (!index.ok) return index;
   const found: KernelRoute[] = [];
-  for (const family of [4, 6] as const) {
-    const answer = await dump(namespaces, place, routesRequest(family), "listing the routes");
+  // Together: each dump is a round trip to the shim.
+  const dumps = ([4, 6] as const).map((family) => dump(namespaces, place, routesRequest(family), "listing the routes"));
+  for (const answer of await Promise.all(dumps)) {
     if (!answer.ok) return answer;
     found.push(...answer.value.messages.flatMap((message) => routeIn(message) ?? []));
   }
@@ -127,8 +128,12 @@ export async function neighbours(
   const index = await findOne(scope, namespaces, link, "neighbours");
   if (!index.ok) return index;
   const all: LinksNeighbour[] = [];
-  for (const proxy of [false, true]) {
-    const answer = await dump(namespaces, link.place, neighboursRequest(index.value, proxy), "listing the neighbours");
+  const kinds = [false, true];
+  const dumps = kinds.map((proxy) =>
+    dump(namespaces, link.place, neighboursRequest(index.value, proxy), "listing the neighbours"),
+  );
+  for (const [at, answer] of (await Promise.all(dumps)).entries()) {
+    const proxy = kinds[at];
     if (!answer.ok) return answer;
     const found = answer.value.messages.flatMap((message) => neighbourStateIn(message) ?? []);
     for (const each of found) {

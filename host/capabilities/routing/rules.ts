@@ -44,24 +44,27 @@ export async function listRules(
   namespace: RoutingNamespace,
   wanted: Iterable<4 | 6> = families,
 ): Promise<Result<readonly Rule[]>> {
-  const found: Rule[] = [];
-  for (const family of wanted) {
-    const answer = await dump(namespace, rulesRequest(family), `listing the rules of IPv${family}`);
-    if (!answer.ok) return answer;
-    found.push(...(answer.value?.messages.flatMap((message) => ruleIn(message) ?? []) ?? []));
-  }
-  return ok(found);
+  const asked = [...wanted].map((family) => dump(namespace, rulesRequest(family), `listing the rules of IPv${family}`));
+  return found(await Promise.all(asked), ruleIn);
 }
 
 /** The routes of all tables. A namespace that is gone has none. */
 export async function listRoutes(namespace: RoutingNamespace): Promise<Result<readonly Route[]>> {
-  const found: Route[] = [];
-  for (const family of families) {
-    const answer = await dump(namespace, routesRequest(family), `listing the routes of IPv${family}`);
+  const asked = families.map((family) => dump(namespace, routesRequest(family), `listing the routes of IPv${family}`));
+  return found(await Promise.all(asked), routeIn);
+}
+
+/** The parts of the dumps that `read` knows, in the order of the dumps; or the first dump's fault. */
+function found<T>(
+  answers: readonly Result<NetlinkAnswer | undefined>[],
+  read: (message: NetlinkAnswer["messages"][number]) => T | undefined,
+): Result<readonly T[]> {
+  const all: T[] = [];
+  for (const answer of answers) {
     if (!answer.ok) return answer;
-    found.push(...(answer.value?.messages.flatMap((message) => routeIn(message) ?? []) ?? []));
+    all.push(...(answer.value?.messages.flatMap((message) => read(message) ?? []) ?? []));
   }
-  return ok(found);
+  return ok(all);
 }
 
 /** The tables of the VRFs, also of those whose interfaces are down and have no route. */

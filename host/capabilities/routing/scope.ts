@@ -84,11 +84,10 @@ async function routesOf(
 }
 
 async function freeTables(namespace: RoutingNamespace, count: number): Promise<Result<readonly number[]>> {
-  const rules = await listRules(namespace);
+  // Together: each dump is a round trip to the shim.
+  const [rules, routes, vrfs] = await Promise.all([listRules(namespace), listRoutes(namespace), vrfTables(namespace)]);
   if (!rules.ok) return failed(rules.fault);
-  const routes = await listRoutes(namespace);
   if (!routes.ok) return failed(routes.fault);
-  const vrfs = await vrfTables(namespace);
   if (!vrfs.ok) return failed(vrfs.fault);
   return ok(freeTablesBeside(new Set([...[...rules.value, ...routes.value].map(({ table }) => table), ...vrfs.value]), count));
 }

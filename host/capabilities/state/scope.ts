@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { allowedDirectory } from "../../store/files/allowed-directory.ts";
-import { removeFile, writeDurably } from "../../store/files/durable-file.ts";
+import { removeFile, writeWhole } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { walkDirectories } from "../../store/files/walk-directories.ts";
@@ -46,7 +46,8 @@ function stateFiles(scope: StateScope, fileName: string): StateStore {
     save: (directory, text) => {
       const path = fileOf(scope, fileName, directory, MODE);
       if (!path.ok) return path;
-      return path.value === undefined ? ok(undefined) : withoutValue(writeDurably(path.value, text));
+      // Without fsync: a power loss ends the pod's network namespace, and the state with it.
+      return path.value === undefined ? ok(undefined) : withoutValue(writeWhole(path.value, text));
     },
     remove: (directory) => {
       const path = fileOf(scope, fileName, directory, undefined);

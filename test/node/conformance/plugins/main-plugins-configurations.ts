@@ -1,6 +1,7 @@
 // Configurations of the main plugins vlan, ipvlan, dummy and tap: each key, both families, old versions, and refusals. MASTER becomes `n` (native)
 // or `w` (WASM), so that each half has separate lower links.
 
+import { existsSync } from "node:fs";
 import type { Configuration } from "./side-by-side.ts";
 
 /** Pods of each half. The last one has duplicate address detection. */
@@ -104,6 +105,15 @@ const tap: readonly ((number: number) => Draft)[] = [
     runtimeConfig: { mac: "c2:11:22:33:77:04" },
   }),
   () => ({ name: "refused: a bridge that the pod lacks", step: { bridge: "nobr0" } }),
+  // The reference cannot write /proc/self/attr/exec then.
+  ...(existsSync("/sys/fs/selinux/enforce")
+    ? []
+    : [
+        () => ({
+          name: "refused: a context on a kernel without SELinux",
+          step: { selinuxContext: "system_u:system_r:container_t:s0" },
+        }),
+      ]),
   () => ({ name: "refused: a broken MAC", step: { mac: "c2:11:22" } }),
   () => ({ name: "refused: a negative MTU", step: { mtu: -1 } }),
   () => ({ name: "refused: unknown CNI_ARGS", step: {}, args: "COLOUR=red" }),

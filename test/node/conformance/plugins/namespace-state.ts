@@ -79,10 +79,17 @@ function linkFacts(link: Facts): Facts {
     id,
     tun: type === undefined ? undefined : { type, user, group, multiQueue, persist },
     table,
+    bond: info["info_kind"] === "bond" ? bondSettings(data) : undefined,
     master,
     promiscuity,
     allmulti,
   };
+}
+
+/** A bond's settings, without the members' state that the kernel chooses with the time. */
+function bondSettings(data: Facts): Facts {
+  const state: ReadonlySet<string> = new Set(["active_slave", "mii_status", "ad_info", "ad_actor_system"]);
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !state.has(key)));
 }
 
 function addressTexts(link: Facts): readonly string[] {
