@@ -1,7 +1,6 @@
 // Writes a pod's policies at the node's ends of its veths: in the ADD before the runtime is answered, after a hot-plugged interface is made, and after changes.
 
 import { readAddress } from "../../../src/net/ip.ts";
-import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { AttachedFacts, GuardContext, GuardedInterface, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
 import { findInNamespace } from "../../../host/system/netlink/namespace-links.ts";
@@ -34,7 +33,10 @@ export async function releasePod({ configuration, shim, warn }: GuardContext, co
   if (!removed.ok) warn(`policies at the node's end of container ${containerId}: ${removed.fault.msg}`);
 }
 
-/** Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. Fault POLICY_FAILED. */
+/**
+ * Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. An interface without an end is
+ * a fault once the ends of the others are written. Fault POLICY_FAILED.
+ */
 export async function secureEnds(
   { configuration, shim }: GuardContext,
   { containerId, netns, pod, interfaces }: GuardedPod,
@@ -46,21 +48,31 @@ export async function secureEnds(
   const isolated = table === undefined ? new Set<string>() : isolatedInterfaces(table);
   const isAtNode = configuration.policies?.enforceAt === "node";
   if (!isAtNode && before === undefined && !hasLeftEnds(containerId)) return ok(undefined);
-  const ends = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok([]);
-  if (!ends.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${ends.fault.msg}`));
-  const wanted = nodeTable(ends.value, table, configuration.policies?.established ?? "keep");
+  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], missing: [] });
+  if (!found.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${found.fault.msg}`));
+  const { ends, missing } = found.value;
+  const wanted = nodeTable(ends, table, configuration.policies?.established ?? "keep");
   const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, anew);
-  noteEnds(containerId, written.ok ? { netns, table: wanted } : undefined);
-  return written.ok ? written : failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
+  noteEnds(containerId, written.ok ? { netns, table: wanted, pod: table } : undefined);
+  if (!written.ok) return failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
+  if (missing.length > 0) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${missing.join("; ")}`));
+  return written;
 }
 
-/** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. A fault names the interface without an end. */
+interface FoundEnds {
+  readonly ends: readonly NodeEnd[];
+  /** Each isolated interface without an end, and the reason: the other interfaces keep theirs. */
+  readonly missing: readonly string[];
+}
+
+/** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. Faults: those of asking the kernel. */
 async function nodeEnds(
   shim: GuardContext["shim"],
   interfaces: readonly GuardedInterface[],
   isolated: ReadonlySet<string>,
-): Promise<Result<readonly NodeEnd[]>> {
+): Promise<Result<FoundEnds>> {
   const ends: NodeEnd[] = [];
+  const missing: string[] = [];
   for (const each of interfaces) {
     const { ifname, source, podNetwork, attached } = each;
     const isNamed = source.includes("/") || podNetwork !== undefined;
@@ -72,9 +84,9 @@ async function nodeEnds(
       const mac = (attached.link?.mac ?? "").split(":").map((byte) => Number.parseInt(byte, 16));
       ends.push({ ifname, device: device.value, mac, addresses });
     } else if (isolated.has(ifname) && (attached.isNew || device.value !== undefined || !hadEnd(each)))
-      return failed(fault("POLICY_FAILED", withoutEnd(each, device.value === undefined)));
+      missing.push(withoutEnd(each, device.value === undefined));
   }
-  return ok(ends);
+  return ok({ ends, missing });
 }
 
 function hadEnd({ attached }: GuardedInterface): boolean {
