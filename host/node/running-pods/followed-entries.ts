@@ -16,7 +16,7 @@ interface StateDirectory extends PodCallsInit {
 }
 
 /** The parts that all state directories share. */
-export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations">;
+export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations" | "strangers">;
 
 /** The entries of one feature's pods. A pod is named `namespace/name`. */
 export class FollowedEntries {
@@ -30,7 +30,8 @@ export class FollowedEntries {
       const stateDirectory = resolve(path);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       const byPod = new PodEntries(entries, onFault);
-      return { ...parts, stateDirectory, configurations: new KeptConfigurations(stateDirectory), entries, byPod };
+      const configurations = new KeptConfigurations(stateDirectory);
+      return { ...parts, stateDirectory, configurations, strangers: new Set<string>(), entries, byPod };
     });
   }
 
@@ -59,6 +60,7 @@ export class FollowedEntries {
       if (!listed.ok || listed.value.damaged.length > 0) return undefined;
       for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
     }
+    for (const { strangers } of this.#states) for (const each of strangers) if (!found.has(each)) strangers.delete(each);
     return found;
   }
 

@@ -14,6 +14,7 @@ import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import { isAnotherNamespace } from "../../system/netlink/namespace-links.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
@@ -43,6 +44,8 @@ export interface PodCallsInit {
   readonly takeLock: TakeLock;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
+  /** Containers whose path another network namespace has had: nothing is written there. */
+  readonly strangers: Set<string>;
   /** Whether the text of a pod's failure or shortfall is another one than its last. */
   readonly isNews: (pod: string, text: string) => boolean;
 }
@@ -108,6 +111,10 @@ async function refresh(
   // The pod is gone: the runtime's DEL comes.
   if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
   const { containerId, netns } = entry.plan;
+  // A look for each change would be one effect more for each pod of the node.
+  if (anew && (await isAnotherNamespace(call.shim, netns, entry.pod?.cookie))) init.strangers.add(containerId);
+  // The pod's network namespace is gone, and another container's has its path: the runtime's DEL comes.
+  if (init.strangers.has(containerId)) return ok(undefined);
   const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
   const applied = await init.work.apply(call, guarded, anew);
   const shortfall = applied.ok ? applied.value : { reason: init.work.failureReason, message: applied.fault.msg };
