@@ -53,6 +53,8 @@ describe.skipIf(skip)("kubectl plexus", () => {
     return { status, stdout, stderr };
   }
   const plexus = (...args: readonly string[]) => kubectl("plexus", ...args);
+  const completed = (...words: readonly string[]): readonly string[] =>
+    kubectl("__complete", "plexus", ...words).stdout.split("\n");
 
   test("runs plexusctl on the node of a pod, and on a node", () => {
     const [node] = cluster.nodes;
@@ -87,8 +89,6 @@ describe.skipIf(skip)("kubectl plexus", () => {
     const silent = plexus("probe", "default/asks", "net1", "10.20.0.250");
     expect([silent.status, silent.stdout]).toEqual([1, expect.stringMatching(/^address +10\.20\.0\.250 +no neighbour has/mu)]);
     expect(plexus("probe", "asks", "fast").stderr).toContain("net1 (default/storage)");
-    const completed = (...words: readonly string[]): readonly string[] =>
-      kubectl("__complete", "plexus", ...words).stdout.split("\n");
     expect(completed("pro")).toContain("probe");
     expect(completed("probe", "an")).toContain("answers");
     expect(completed("probe", "asks", "")).toContain("default/storage");
