@@ -21,8 +21,9 @@ export function tablesPage<T>(
     const asked = new URLSearchParams(query).getAll("pod");
     const own = (await follow.containers()).filter(({ pod }) => asked.length === 0 || asked.includes(pod));
     const pods = own.map((container) => {
-      const { pod, failure } = container;
-      return { pod, ...(failure === undefined ? {} : { failure }), ...tableOf(container) };
+      const { pod, failure, shortfall } = container;
+      const outcome = { ...(failure === undefined ? {} : { failure }), ...(shortfall === undefined ? {} : { shortfall }) };
+      return { pod, ...outcome, ...tableOf(container) };
     });
     return { status: 200, type: "application/json", body: JSON.stringify(nodeTables(kind, follow.isOn, pods)) };
   };

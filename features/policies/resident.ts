@@ -35,9 +35,10 @@ export const resident: ResidentFeature = {
       const metrics = init.metrics.with(policyMetrics);
       metrics.onScrape(async () => {
         if (!follow.isOn) return;
-        const { totals, failures, ageSeconds } = follow;
+        const { totals, failures, shortfalls, ageSeconds } = follow;
         metrics.set("plexus_policy_tables", {}, tableCount(await follow.containers()));
         metrics.set("plexus_policy_failed_pods", {}, failures);
+        metrics.set("plexus_policy_node_only_pods", {}, shortfalls);
         metrics.set("plexus_policy_applies_total", { outcome: "applied" }, totals.applied);
         metrics.set("plexus_policy_applies_total", { outcome: "failed" }, totals.failed);
         if (ageSeconds !== undefined) metrics.set("plexus_policy_reconcile_age_seconds", {}, ageSeconds);
@@ -45,7 +46,10 @@ export const resident: ResidentFeature = {
       return {
         get sentence() {
           if (!follow.isOn) return "off";
-          return `on; ${follow.size} pods are worked on or wait; the policies of ${follow.failures} pods could not be applied`;
+          const { size, failures, shortfalls } = follow;
+          const atNode =
+            shortfalls === 0 ? "" : `; those of ${shortfalls} pods hold at the node's ends, and not in the pods' own tables`;
+          return `on; ${size} pods are worked on or wait; the policies of ${failures} pods could not be applied${atNode}`;
         },
         start: () => follow.start(),
         stop: (maxMs) => follow.stop(maxMs),

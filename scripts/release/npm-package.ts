@@ -27,7 +27,12 @@ const Manifest = z.object({
 });
 
 /** Executables of the package. */
-const bin = { plexusctl: "dist/plexusctl.cjs", "kubectl-plexus": "dist/kubectl-plexus.cjs" };
+const bin = {
+  plexusctl: "dist/plexusctl.cjs",
+  "kubectl-plexus": "dist/kubectl-plexus.cjs",
+  // kubectl runs this name for the completion of the plugin.
+  "kubectl_complete-plexus": "dist/kubectl-plexus.cjs",
+};
 const programs = ["plexus", "plexusctl.cjs", "plexusd.cjs", "kubectl-plexus.cjs", "bin/plexus-sandbox", "bin/plexus-zygote.node"];
 
 /** Writes `plexus-cni-VERSION.tgz` into `outDir` and answers its path. Rejects with npm's message. */

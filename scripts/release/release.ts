@@ -4,7 +4,17 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -93,6 +103,8 @@ async function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly 
     const archive = join(to, `${name}-${version}.tar.gz`);
     mkdirSync(join(directory, name));
     copyFileSync(join(build, "kubectl-plexus.cjs"), join(directory, name, "kubectl-plexus"));
+    // kubectl runs this name for the completion of the plugin.
+    symlinkSync("kubectl-plexus", join(directory, name, "kubectl_complete-plexus"));
     copyFileSync(join(root, "LICENSE"), join(directory, name, "LICENSE"));
     await pack({ directory, name, epoch, archive });
     const template = readFileSync(join(root, "deploy/krew/plexus.yaml"), "utf8").replaceAll(/^#.*\n/gm, "");

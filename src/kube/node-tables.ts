@@ -11,6 +11,8 @@ export interface PodTable {
   readonly isKnown: boolean;
   /** The reason why the last work for the pod failed. */
   readonly failure?: string | undefined;
+  /** The part of the last work that was not done, and that another place holds. */
+  readonly shortfall?: string | undefined;
 }
 
 /** The report. `T` has what the feature's tables have. */

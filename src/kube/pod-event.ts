@@ -22,6 +22,8 @@ export interface PodEvent {
     | "InterfaceRepaired"
     | "InterfaceRepairFailed"
     | "PoliciesNotApplied"
+    | "PoliciesAtNodeOnly"
+    | "PoliciesInPodOnly"
     | "ServicesNotApplied";
   readonly message: string;
 }
@@ -36,6 +38,8 @@ const warnings: readonly PodEvent["reason"][] = [
   "InterfaceLost",
   "InterfaceRepairFailed",
   "PoliciesNotApplied",
+  "PoliciesAtNodeOnly",
+  "PoliciesInPodOnly",
   "ServicesNotApplied",
 ];
 

@@ -8,6 +8,7 @@ import { policiesPart } from "../../features/policies/controller/part.ts";
 import { policiesPath } from "../../features/policies/node/policy-source.ts";
 import { slicesPath } from "../../features/policies/rules/address-slice.ts";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
+import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
 import type { CommandResult } from "../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../lab/agent.ts";
@@ -71,6 +72,11 @@ describe.skipIf(
   const statusSocket = (): string => join(node.plexus.directory, "status.sock");
   const onNode = (...words: readonly string[]): Promise<CommandResult> =>
     runCommandLine([...words, "--status-socket", statusSocket()], false);
+
+  const metricsText = async (): Promise<string> => {
+    const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
+    return "why" in answer ? answer.why : answer.body;
+  };
 
   const beginDaemon = (): Promise<TestDaemon> =>
     startDaemon({
@@ -194,7 +200,7 @@ describe.skipIf(
     expect(node.left().links).toEqual(nothing.links);
   });
 
-  test("a pod that owns its table's name keeps its node's end from no change", async () => {
+  test("PO-20: a pod that owns its table's name keeps its node's end from no change, and Event, status and tables say where its policies hold", async () => {
     await allow("web", toDb);
     const [source, db, other] = [
       await running("web", { app: "web" }),
@@ -209,15 +215,41 @@ describe.skipIf(
       await expect.poll(() => reaches(source, db), patience).toBe(false);
       await label("other", { app: "db" });
       await expect.poll(() => reaches(source, other), patience).toBe(true);
+      await expectAtNodeOnly(source);
       await forbid("web");
       await expect.poll(() => reaches(source, db), patience).toBe(true);
       expect(rulesOf(source)).toContain("flags owner");
+      await expect
+        .poll(() => api.eventsOf(source), patience)
+        .toContainEqual(expect.stringContaining("no policy selects the pod. "));
+      expect((await api.eventsOf(source)).join("\n")).not.toContain("PoliciesNotApplied");
     } finally {
       await endOwner();
     }
+    // The daemon tries again after a growing pause.
+    await expect
+      .poll(async () => (await onNode("policies", "tables", "shop/web")).stdout, patience)
+      .toBe("no table of policies\n");
+    expect(await metricsText()).toMatch(/^plexus_policy_node_only_pods 0$/mu);
     await removed(source, db, other);
     expect(tables()).not.toContain("plexus");
   });
+
+  /** The pod's own table is a process' own, and its policies hold at the node's end. */
+  async function expectAtNodeOnly(pod: Running): Promise<void> {
+    const owned = "EPERM, operation not permitted: a process of the pod owns the table inet plexus-policies";
+    const event = expect.stringMatching(new RegExp(`PoliciesAtNodeOnly.* hold at the node's end of net1\\. .*${owned}`, "u"));
+    await expect.poll(() => api.eventsOf(pod), patience).toContainEqual(event);
+    const { status, stdout } = await onNode("policies", "tables", "shop/web", "-o", "wide");
+    expect(stdout).toMatch(/^shop\/web +net1 +shop\/red +egress +node only +MultiNetworkPolicy web \(\d\)$/mu);
+    expect(stdout).toContain("- shop/web: the policies hold at the node's end of net1.");
+    expect(status).toBe(0);
+    expect((await onNode("status")).stdout).toContain("the policies of 0 pods could not be applied; those of 1 pods hold at");
+    const metrics = await metricsText();
+    for (const line of ["failed_pods 0", "node_only_pods 1"])
+      expect(metrics).toMatch(new RegExp(`^plexus_policy_${line}$`, "mu"));
+    expect(metrics).toMatch(/^plexus_policy_reconcile_age_seconds [\d.]+$/mu);
+  }
 
   test("a plugged interface has its rules, and an interface whose end the pod has moved keeps its own", async () => {
     await allow("blue", { ...web, policyTypes: ["Ingress"] }, "blue");
@@ -299,8 +331,15 @@ describe.skipIf(
       expect(answer.stdout).toContain("set policies.enforceAt to pod");
       expect(node.left().links).toEqual(links);
       await removed(refused);
-      const open = await running("web", { app: "web" }, "lan", { failure: "open" });
-      await forbid("lan");
+      await allow("red", { ...web, policyTypes: ["Ingress"] });
+      const open = await running("web", { app: "web" }, "lan,red", { failure: "open" });
+      expect(rules()).toContain("from/net2");
+      const inPodOnly =
+        /PoliciesInPodOnly.* and at the node's end of net2, and not .*: interface net1 of network shop\/lan: its link/u;
+      await expect.poll(() => api.eventsOf(open), patience).toContainEqual(expect.stringMatching(inPodOnly));
+      const shown = await onNode("policies", "tables", "shop/web", "-o", "wide");
+      expect(shown).toMatchObject({ status: 1, stdout: expect.stringMatching(/net1 .* pod .*\n.*net2 .* node /u) });
+      for (const name of ["lan", "red"]) await forbid(name);
       await removed(open);
       expect(tables()).not.toContain("plexus");
       expect(node.left().links).toEqual(links);

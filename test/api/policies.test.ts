@@ -23,7 +23,7 @@ import { partContext } from "../lab/kube/part-context.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
 import { multiNetworkPolicy, networkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
-import type { PodNamespace } from "../lab/namespaces.ts";
+import { inHost, type PodNamespace } from "../lab/namespaces.ts";
 import type { Answer } from "../lab/plexus.ts";
 import { command, missing } from "../lab/requires.ts";
 import { type Attaching, nothing } from "../lab/stage.ts";
@@ -73,6 +73,9 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
       return "body" in answer ? answer.body : "";
     };
+
+    const applied = async (): Promise<number> =>
+      Number(/^plexus_policy_applies_total\{outcome="applied"\} (\d+)$/mu.exec(await metricsText())?.[1]);
 
     const create = async (object: Parameters<typeof collectionOf>[0]): Promise<void> => {
       const made = outcome(await objects.create(collectionOf(object), object as never));
@@ -255,6 +258,28 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       outcome(await objects.patch(blue, { spec: { policies: null } }));
       await expect.poll(() => reaches(other, target), patience).toBe(true);
       await removed(target, other);
+    });
+
+    test("PO-15: a network namespace that has taken the path of a pod's gets no table", async () => {
+      await allow("web", fromDb);
+      const [taken, other] = [await running("taken", { app: "web" }), await running("web", { app: "web" })];
+      await expect.poll(() => tableOf(other), patience).not.toBe("");
+      inHost(["ip", "netns", "delete", taken.call.pod.name]);
+      inHost(["ip", "netns", "add", taken.call.pod.name]);
+      other.call.pod.exec(["nft", "flush", "ruleset"]);
+      const before = await applied();
+      await agent.stop();
+      agent = beginAgent();
+      await expect.poll(() => tableOf(other), patience).not.toBe("");
+      await expect.poll(applied, patience).toBeGreaterThanOrEqual(before + 2);
+      // A change between two rounds does not write there either.
+      await forbid("web");
+      await expect.poll(() => tableOf(other), patience).toBe("");
+      await allow("web", fromDb);
+      await expect.poll(() => tableOf(other), patience).not.toBe("");
+      expect(tableOf(taken)).toBe("");
+      await forbid("web");
+      await removed(taken, other);
     });
 
     test("PO-20: the node's tables, failures and metrics are shown, and a running pod gets an Event", async () => {

@@ -11,6 +11,7 @@ import { version } from "../../host/system/version.ts";
 import type { Cluster } from "../lab/cluster/cluster.ts";
 import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
+import { deployPlexus } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { kubectlBinary } from "../lab/kube/binaries.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -25,26 +26,35 @@ describe.skipIf(skip)("kubectl plexus", () => {
     directory = mkdtempSync(join(tmpdir(), "plexus-kubectl-"));
     mkdirSync(join(directory, "bin"));
     symlinkSync(kubectlBinary() ?? "/usr/bin/kubectl", join(directory, "bin/kubectl"));
-    symlinkSync(join(dist, "kubectl-plexus.cjs"), join(directory, "bin/kubectl-plexus"));
+    for (const name of ["kubectl-plexus", "kubectl_complete-plexus"])
+      symlinkSync(join(dist, "kubectl-plexus.cjs"), join(directory, "bin", name));
     cluster = await clusterWithPlexus();
+    await deployPlexus(cluster, "upgrade", "v1", "--set", "probes.enabled=true");
     await cluster.apply(toolsPod("web"));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/web");
   }, 240_000);
   afterAll(async () => {
-    await cluster?.stop();
+    if (cluster !== undefined) {
+      await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
+      await deployPlexus(cluster, "upgrade", "v1", "--set", "probes.enabled=false");
+      await cluster.stop();
+    }
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function plexus(...args: readonly string[]) {
+  function kubectl(...args: readonly string[]) {
     // kubectl finds plugins on PATH; the plugin's interpreter is Node.
     const env = {
       PATH: `${join(directory, "bin")}:${dirname(process.execPath)}:/usr/bin:/bin`,
       KUBECONFIG: cluster.kubeconfig,
       HOME: directory,
     };
-    const { status, stdout, stderr } = spawnSync("kubectl", ["plexus", ...args], { encoding: "utf8", env, cwd: directory });
+    const { status, stdout, stderr } = spawnSync("kubectl", args, { encoding: "utf8", env, cwd: directory });
     return { status, stdout, stderr };
   }
+  const plexus = (...args: readonly string[]) => kubectl("plexus", ...args);
+  const completed = (...words: readonly string[]): readonly string[] =>
+    kubectl("__complete", "plexus", ...words).stdout.split("\n");
 
   test("runs plexusctl on the node of a pod, and on a node", () => {
     const [node] = cluster.nodes;
@@ -68,6 +78,22 @@ describe.skipIf(skip)("kubectl plexus", () => {
     expect(refused.stderr).toContain("plexusctl: unknown command explode");
   });
 
+  test("PR-05: probe asks a network from a pod on the pod's node, and kubectl completes its words", async () => {
+    const annotations = { "k8s.v1.cni.cncf.io/networks": "storage" };
+    for (const name of ["asks", "answers"]) await cluster.apply(toolsPod(name, { annotations }));
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/asks", "pod/answers");
+    const probed = plexus("probe", "asks", "storage", "-o", "json");
+    expect(probed).toMatchObject({ status: 0, stderr: "" });
+    const target = { what: "pod default/answers", outcome: "answers", bytes: 1500 };
+    expect(JSON.parse(probed.stdout)).toMatchObject({ pod: "default/asks", network: "default/storage", targets: [target] });
+    const silent = plexus("probe", "default/asks", "net1", "10.20.0.250");
+    expect([silent.status, silent.stdout]).toEqual([1, expect.stringMatching(/^address +10\.20\.0\.250 +no neighbour has/mu)]);
+    expect(plexus("probe", "asks", "fast").stderr).toContain("net1 (default/storage)");
+    expect(completed("pro")).toContain("probe");
+    expect(completed("probe", "an")).toContain("answers");
+    expect(completed("probe", "asks", "")).toContain("default/storage");
+  });
+
   test("sysdump writes the archive of the node here", () => {
     const [node] = cluster.nodes;
     const file = `plexus-sysdump-${node.name}.tar.gz`;
@@ -81,6 +107,8 @@ describe.skipIf(skip)("kubectl plexus", () => {
     [["absent", "status"], 1, 'pods "absent" not found'],
     [["node/absent", "status"], 1, "no pod of the DaemonSet kube-system/plexus runs on node absent"],
     [["--context", "absent", "web", "status"], 1, "absent"],
+    [["probe", "absent", "storage"], 1, 'pods "absent" not found'],
+    [["probe", "web"], 2, "probe: give POD and NETWORK after it"],
     [["web"], 2, "web: give a command of plexusctl after it"],
   ])("%j is refused with the reason", (args, status, why) => {
     const result = plexus(...args);

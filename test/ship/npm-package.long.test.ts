@@ -81,6 +81,7 @@ describe.skipIf(missing("the npm package", () => missingBuild(), missingNpm))("t
     };
     expect(npx("plexusctl", "--version")).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
     expect(npx("kubectl-plexus", "--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("kubectl plexus") });
+    expect(npx("kubectl_complete-plexus", "pro")).toMatchObject({ status: 0, stdout: "probe\n:4\n" });
     const [home, bin] = [join(directory, "node/opt/plexus"), join(directory, "node/opt/cni/bin")];
     const installed = npx("plexusctl", "install", "--home", home, "--cni-bin", bin, "-o", "json");
     expect([installed.status, installed.stderr]).toEqual([0, ""]);

@@ -4,7 +4,7 @@ import type { CommandLineMistake } from "../../../src/command-line/read-command-
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { CommandResult, Invocation } from "../../../host/node/command-line/command.ts";
 import { showNodeTables } from "../../../host/node/command-line/show-node-tables.ts";
-import { type PodPolicies, policyTablesKind, policyTablesPath } from "../rules/table-report.ts";
+import { placeText, type PodPolicies, policyTablesKind, policyTablesPath } from "../rules/table-report.ts";
 
 /** Runs `plexusctl policies tables`. */
 export function showTablesCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -16,12 +16,12 @@ export function showTablesCommand(line: Invocation): Promise<CommandResult | Com
     off: "policies are off on this node: set the key policies in Plexus' configuration",
     none: "no table of policies",
     columns: ["POD", "INTERFACE", "NETWORK", "DIRECTION", "AT", "POLICIES (PEERS)"],
-    rows: ({ pod, isolated, atNode = [] }) =>
+    rows: ({ pod, isolated, ...places }) =>
       isolated.map(({ ifname, network, direction, policies }) => {
         const named = policies.map(
           ({ policy, peers, omitted = 0 }) => `${policy} (${omitted === 0 ? peers : `${peers}; ${omitted} omitted`})`,
         );
-        return [pod, ifname, network, direction, atNode.includes(ifname) ? "node" : "pod", named.join(", ")];
+        return [pod, ifname, network, direction, placeText(places, ifname), named.join(", ")];
       }),
   });
 }

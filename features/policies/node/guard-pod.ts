@@ -1,9 +1,11 @@
 // Writes a pod's policies into its network namespace: in the ADD before the first step, before a hot-plugged interface is made, and after changes.
 
-import { joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
+import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
+import { policyShortfall } from "../rules/held-policies.ts";
 import { decideTable, policyFault } from "./decide-table.ts";
+import { writtenEnds } from "./guarded-ends.ts";
 import { noteTable, type WrittenTable, writtenTable } from "./guarded-pods.ts";
 import { secureEnds } from "./secure-pod.ts";
 import { changeTable, makeTable, replaceTable } from "./pod-table.ts";
@@ -13,9 +15,9 @@ import type { PolicyTable } from "../rules/table.ts";
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
   const applied = await applyPolicies(context, pod, true);
   if (applied.ok || context.configuration.policies?.failure !== "open") return applied;
-  context.warn(
-    `pod ${pod.pod.namespace}/${pod.pod.name} starts without its policies (policies.failure is open): ${applied.fault.msg}`,
-  );
+  const isAtNode = context.configuration.policies.enforceAt === "node";
+  const without = isAtNode ? "without its own table of policies" : "without its policies";
+  context.warn(`pod ${pod.pod.namespace}/${pod.pod.name} starts ${without} (policies.failure is open): ${applied.fault.msg}`);
   return ok(undefined);
 }
 
@@ -29,16 +31,26 @@ export async function applyPolicies(context: GuardContext, guarded: GuardedPod, 
 }
 
 /**
- * As `applyPolicies`, at the node's ends and in the pod, for a running pod. A process of the pod can own the pod's table, and the kernel then refuses changes by
- * others: the node's ends don't wait for the pod. Fault POLICY_FAILED.
+ * As `applyPolicies`, at the node's ends and in the pod, for a running pod: neither waits for the other. Answers the place where the policies could not be
+ * written. Fault POLICY_FAILED: the policies could not be read.
  */
-export async function refreshPolicies(context: GuardContext, guarded: GuardedPod, anew: boolean): Promise<Result<void>> {
+export async function refreshPolicies(
+  context: GuardContext,
+  guarded: GuardedPod,
+  anew: boolean,
+): Promise<Result<Shortfall | undefined>> {
   const table = await decideTable(context, guarded);
   if (!table.ok) return table;
   const secured = await secureEnds(context, guarded, table.value, anew);
   const applied = await writePod(context, guarded, table.value, anew);
-  const joined = joinFaults([secured, applied].flatMap((each) => (each.ok ? [] : [each.fault])));
-  return joined === undefined ? ok(undefined) : failed(joined);
+  const shortfall = policyShortfall({
+    table: table.value,
+    ends: writtenEnds(guarded.containerId, guarded.netns)?.table,
+    isAtNode: context.configuration.policies?.enforceAt === "node",
+    podProblem: applied.ok ? undefined : applied.fault.msg,
+    endProblem: secured.ok ? undefined : secured.fault.msg,
+  });
+  return ok(shortfall);
 }
 
 async function writePod(

@@ -1,10 +1,13 @@
 // The tables at the node's ends that this process wrote last, and the containers that had such a table in the last listing.
 
 import { WrittenTables } from "../../../host/node/running-pods/written-tables.ts";
+import type { PolicyTable } from "../rules/table.ts";
 import type { WrittenTable } from "./guarded-pods.ts";
 
-/** A table at the node's ends that was written. */
+/** A table at the node's ends. */
 export interface WrittenEnds extends WrittenTable {
+  /** The pod's own table, whose policies the node's ends hold; undefined: no policy selects the pod. */
+  readonly pod: PolicyTable | undefined;
   /** The devices, by name and index. A new device of an earlier name has none of the table's chains before Linux 6.16. */
   readonly devices: string;
 }
@@ -26,7 +29,7 @@ export function noteEnds(containerId: string, written: WrittenEnds | undefined):
 
 /** Forgets the node's ends of a container that is gone. */
 export function forgetEnds(containerId: string): void {
-  noteEnds(containerId, { netns: "", table: undefined, devices: "" });
+  noteEnds(containerId, { netns: "", table: undefined, pod: undefined, devices: "" });
 }
 
 /** Notes the containers of a listing. */

@@ -1,9 +1,10 @@
 // A pod's table in the kernel: replaced as a whole, or changed in its sets' elements. Both are one batch: no packet meets a table that is half made.
 
+import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type NetlinkShim, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import { type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
 import { deleteTable, newTable, type Table } from "../../../host/capabilities/firewall/nf-tables.ts";
-import { EEXIST, ENOENT } from "../../../host/system/errno.ts";
+import { EEXIST, ENOENT, EPERM } from "../../../host/system/errno.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import type { PolicyTable } from "../rules/table.ts";
@@ -32,7 +33,14 @@ export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTa
   const requests = wholeTables.of("", [table], () => [newTable(podTable), ...tableRequests(podTable, table)]);
   const refused = await send(shim, path, [newTable(podTable, true), ...requests], writing);
   if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
-  return refused.value.errno === EEXIST ? replaceTable(shim, path, table) : failed(refusalFault(refused.value));
+  return refused.value.errno === EEXIST ? replaceTable(shim, path, table) : failed(ownedFault(refused.value));
+}
+
+/** The kernel refuses each change of a table that a process owns. Without the right to change tables the kernel refuses the batch as a whole. */
+function ownedFault(refusal: Refusal): Fault {
+  const refused = refusalFault(refusal);
+  if (refusal.errno !== EPERM || refusal.change === undefined) return refused;
+  return { ...refused, msg: `${refused.msg}: a process of the pod owns the table ${podTable.family} ${podTable.name}` };
 }
 
 /** Makes the table in place of an earlier one; undefined: removes it. Fault: FIREWALL_FAILED. */
@@ -45,7 +53,7 @@ export async function replaceTable(shim: NetlinkShim, path: string, table: Polic
       : [...removal, ...wholeTables.of("", [table], () => [newTable(podTable), ...tableRequests(podTable, table)])];
   const refused = await send(shim, path, requests, writing);
   if (!refused.ok) return refused;
-  return refused.value === undefined ? ok(undefined) : failed(refusalFault(refused.value));
+  return refused.value === undefined ? ok(undefined) : failed(ownedFault(refused.value));
 }
 
 /**
@@ -65,5 +73,5 @@ export async function changeTable(
   if (requests.length === 0) return ok(undefined);
   const refused = await send(shim, path, requests, "changing the peers of the pod's policies");
   if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
-  return refused.value.errno === ENOENT ? replaceTable(shim, path, after) : failed(refusalFault(refused.value));
+  return refused.value.errno === ENOENT ? replaceTable(shim, path, after) : failed(ownedFault(refused.value));
 }

@@ -12,13 +12,23 @@ export const reportedTables: ReportedTables<PodPolicies> = {
   kind: policyTablesKind,
   tableOf: ({ containerId, netns }) => {
     const written = writtenTable(containerId, netns);
-    const isolated = written?.table === undefined ? [] : isolatedDirections(written.table);
-    const atEnds = writtenEnds(containerId, netns)?.table;
-    return { isKnown: written !== undefined, isolated, atNode: atEnds === undefined ? [] : securedInterfaces(atEnds) };
+    const ends = writtenEnds(containerId, netns);
+    // The kernel may have refused the pod's own table: the policies are then those of the node's ends.
+    const table = written === undefined ? ends?.pod : written.table;
+    return {
+      isKnown: written !== undefined || ends !== undefined,
+      isolated: table === undefined ? [] : isolatedDirections(table),
+      atNode: ends?.table === undefined ? [] : securedInterfaces(ends.table),
+      inPod: written !== undefined,
+    };
   },
 };
 
-/** The number of pods that have a table. */
+/** The number of pods whose policies are in a table of their own or at the node's ends. */
 export function tableCount(containers: readonly FollowedContainer[]): number {
-  return containers.filter(({ containerId, netns }) => writtenTable(containerId, netns)?.table !== undefined).length;
+  return containers.filter(hasPolicies).length;
+}
+
+function hasPolicies({ containerId, netns }: FollowedContainer): boolean {
+  return (writtenTable(containerId, netns)?.table ?? writtenEnds(containerId, netns)?.pod) !== undefined;
 }

@@ -1,7 +1,6 @@
 // Writes a pod's policies at the node's ends of its veths: in the ADD before the runtime is answered, after a hot-plugged interface is made, and after changes.
 
 import { readAddress } from "../../../src/net/ip.ts";
-import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { AttachedFacts, GuardContext, GuardedInterface, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
 import { findInNamespace } from "../../../host/system/netlink/namespace-links.ts";
@@ -35,7 +34,10 @@ export async function releasePod({ configuration, shim, warn }: GuardContext, co
   if (!removed.ok) warn(`policies at the node's end of container ${containerId}: ${removed.fault.msg}`);
 }
 
-/** Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. Fault POLICY_FAILED. */
+/**
+ * Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. An interface without an end is
+ * a fault once the ends of the others are written. Fault POLICY_FAILED.
+ */
 export async function secureEnds(
   { configuration, shim }: GuardContext,
   { containerId, netns, pod, interfaces }: GuardedPod,
@@ -47,26 +49,27 @@ export async function secureEnds(
   const isolated = table === undefined ? new Set<string>() : isolatedInterfaces(table);
   const isAtNode = configuration.policies?.enforceAt === "node";
   if (!isAtNode && before === undefined && !hasLeftEnds(containerId)) return ok(undefined);
-  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], devices: "", passed: undefined });
+  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], devices: "", missing: [] });
   if (!found.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${found.fault.msg}`));
-  const { ends, devices, passed } = found.value;
+  const { ends, devices, missing } = found.value;
   const wanted = nodeTable(ends, table, configuration.policies?.established ?? "keep");
   const isAnew = anew || before?.devices !== devices;
   const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, isAnew);
-  noteEnds(containerId, written.ok ? { netns, table: wanted, devices } : undefined);
+  noteEnds(containerId, written.ok ? { netns, table: wanted, pod: table, devices } : undefined);
   if (!written.ok) return failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
-  return passed === undefined ? ok(undefined) : failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${passed}`));
+  if (missing.length > 0) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${missing.join("; ")}`));
+  return written;
 }
 
 interface FoundEnds {
   readonly ends: readonly NodeEnd[];
   /** The ends' devices by name and index. */
   readonly devices: string;
-  /** Why packets of an end pass the table; undefined: none does. The table of all ends is written nevertheless. */
-  readonly passed: string | undefined;
+  /** Each isolated interface without an end, and each whose packets pass its end, with the reason: the other interfaces keep theirs. */
+  readonly missing: readonly string[];
 }
 
-/** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. A fault names the interface without an end. */
+/** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. Faults: those of asking the kernel. */
 async function nodeEnds(
   shim: GuardContext["shim"],
   interfaces: readonly GuardedInterface[],
@@ -74,7 +77,7 @@ async function nodeEnds(
 ): Promise<Result<FoundEnds>> {
   const ends: NodeEnd[] = [];
   const devices: string[] = [];
-  let passed: string | undefined;
+  const missing: string[] = [];
   for (const each of interfaces) {
     const { ifname, source, podNetwork, attached } = each;
     const isNamed = source.includes("/") || podNetwork !== undefined;
@@ -83,16 +86,16 @@ async function nodeEnds(
     if (!device.ok) return device;
     const redirected = device.value === undefined ? ok(false) : await isRedirected(shim, device.value.index);
     if (!redirected.ok) return redirected;
-    if (redirected.value) passed ??= redirection(each, device.value?.name ?? "");
+    if (redirected.value) missing.push(redirection(each, device.value?.name ?? ""));
     const addresses = attached.addresses.flatMap((text) => readAddress(text) ?? []);
     if (device.value !== undefined && addresses.length > 0) {
       const mac = (attached.link?.mac ?? "").split(":").map((byte) => Number.parseInt(byte, 16));
       ends.push({ ifname, device: device.value.name, mac, addresses });
       devices.push(`${device.value.name} ${device.value.index}`);
     } else if (isolated.has(ifname) && (attached.isNew || device.value !== undefined || !hadEnd(each)))
-      return failed(fault("POLICY_FAILED", withoutEnd(each, device.value === undefined)));
+      missing.push(withoutEnd(each, device.value === undefined));
   }
-  return ok({ ends, devices: devices.join(), passed });
+  return ok({ ends, devices: devices.join(), missing });
 }
 
 function hadEnd({ attached }: GuardedInterface): boolean {

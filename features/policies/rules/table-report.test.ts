@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isolatedDirections } from "./table-report.ts";
+import { isolatedDirections, placeText } from "./table-report.ts";
 import { policyObject, readable, tableOf } from "./testing/policy-objects.ts";
 
 test("PO-20: a table's report names the policies of each interface and direction, with the number of their peers", () => {
@@ -23,4 +23,11 @@ test("PO-20: a table's report names the policies of each interface and direction
     },
     { ...link, direction: "egress", policies: [{ policy: "MultiNetworkPolicy none", peers: 0 }] },
   ]);
+});
+
+test("PO-20: the place of an interface's policies is the pod, the node's end, or both", () => {
+  const places = { atNode: ["net1"], inPod: true };
+  expect([placeText(places, "net1"), placeText(places, "net2")]).toEqual(["node", "pod"]);
+  const atNode = { ...places, inPod: false };
+  expect([placeText(atNode, "net1"), placeText(atNode, "net2"), placeText({}, "net1")]).toEqual(["node only", "unknown", "pod"]);
 });

@@ -30,8 +30,16 @@ export interface ReportedPolicy {
 export interface PodPolicies {
   /** Empty: no policy selects the pod. */
   readonly isolated: readonly IsolatedDirection[];
-  /** The interfaces whose policies hold at the node's end, too; absent in reports of earlier daemons. */
+  /** The interfaces whose policies hold at the node's end; absent in reports of earlier daemons. */
   readonly atNode?: readonly string[];
+  /** Whether the pod's own table has the policies; absent in reports of earlier daemons: it has. */
+  readonly inPod?: boolean;
+}
+
+/** The places where the policies of an interface hold, as a word. */
+export function placeText({ atNode = [], inPod = true }: Pick<PodPolicies, "atNode" | "inPod">, ifname: string): string {
+  if (atNode.includes(ifname)) return inPod ? "node" : "node only";
+  return inPod ? "pod" : "unknown";
 }
 
 const hooks = { input: "ingress", postrouting: "egress" } as const;

@@ -12,6 +12,7 @@ import { addressBytes, macBytes } from "../../../host/system/netlink/address-byt
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
+import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 import { systemError } from "../../../host/system/system-error.ts";
 import { type EchoAnswer, echoAnswerIn, echoPacket, fullEcho, smallestEcho } from "../rules/echo-packet.ts";
 import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
@@ -28,16 +29,21 @@ const atOnce = 8;
 const ethertypes = { 4: 0x0800, 6: 0x86dd } as const;
 const kinds = { 4: "echo", 6: "echo6" } as const;
 
-/** Asks all targets. Faults: NETLINK_FAILED without the interface; throws ShimGone. */
+/** Asks all targets. Faults: NETLINK_FAILED without the interface, or if another network namespace has the path; throws ShimGone. */
 export async function probeNetwork(
   shim: ProbeEffects,
   attachment: ProbedAttachment,
   further: readonly ProbeTarget[],
   clock: () => number,
 ): Promise<Result<ProbeReport>> {
-  const { pod, network, ifname, netns } = attachment;
+  const { pod, network, ifname, netns, cookie } = attachment;
+  const { mtu, cookie: shown } = await firstLook(shim, netns, ifname);
+  // A runtime may have given the path to another container, whose DEL comes before this pod's.
+  if (cookie !== undefined && shown !== undefined && cookie !== shown)
+    return failed(
+      fault("NETLINK_FAILED", `pod ${pod} cannot be probed: ${netns} is another network namespace than that of its ADD`),
+    );
   const link = await readPodLink(shim, netns, ifname);
-  const mtu = await linkMtu(shim, netns, ifname);
   if (!("index" in link) || link.mac === undefined || mtu === undefined) {
     const why = "errno" in link ? systemError(link.errno) : "it has no neighbours";
     return failed(fault("NETLINK_FAILED", `interface ${ifname} of pod ${pod} cannot be probed: ${why}`));
@@ -108,8 +114,14 @@ async function probeTarget(
   return { ...target, mac, outcome: isUnreachable ? "unreachable" : "lost", bytes: 0, ...named };
 }
 
-async function linkMtu(shim: ProbeEffects, netns: string, ifname: string): Promise<number | undefined> {
+/** The MTU of the interface, and the namespace's cookie: nothing is sent before they are known. */
+async function firstLook(
+  shim: ProbeEffects,
+  netns: string,
+  ifname: string,
+): Promise<{ readonly mtu: number | undefined; readonly cookie: string | undefined }> {
   const request = encodeRequests([linkRequest(ifname)]);
   const { reply } = await shim.netlink({ path: netns, request, deadlineMs: 10_000, foreign: true });
-  return decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? [])[0]?.mtu;
+  const [link] = decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  return { mtu: link?.mtu, cookie: namespaceCookieIn(reply) };
 }

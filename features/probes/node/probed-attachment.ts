@@ -15,6 +15,8 @@ import { Journal } from "../../../host/store/journal/journal.ts";
 /** The attachment. */
 export interface ProbedAttachment extends NetworkPod {
   readonly network: string;
+  /** The cookie of the network namespace in the pod's ADD; undefined where the kernel gives none. */
+  readonly cookie: string | undefined;
   readonly gateways: readonly IpAddress[];
   /** The other pods of the network on this node, sorted by name. */
   readonly pods: readonly NetworkPod[];
@@ -46,7 +48,8 @@ export async function probedAttachment(
         if (read?.ok !== true) continue;
         const name = podName(plan.cniArgs) ?? plan.containerId;
         const configuration = `${directory} ${plan.network}`;
-        all.push({ configuration, pod: name, network: source, ifname, netns: plan.netns, ...addressesIn(read.value.result) });
+        const place = { netns: plan.netns, cookie: entry.pod?.cookie };
+        all.push({ configuration, pod: name, network: source, ifname, ...place, ...addressesIn(read.value.result) });
       }
     }
   }

@@ -48,7 +48,8 @@ export async function showNodeTables<T>(line: Invocation, shown: ShownTables<T>)
     const rows = pods.flatMap((pod) => shown.rows(pod));
     const titles = shown.columns.map((title) => ({ title }));
     const list = rows.length === 0 ? [shown.none] : table(titles, rows, width);
-    const notes = problems.flatMap((each) => wrap(`- ${each}`, width));
+    const shortfalls = pods.flatMap(({ pod, shortfall }) => (shortfall === undefined ? [] : [`${pod}: ${shortfall}`]));
+    const notes = [...problems, ...shortfalls].flatMap((each) => wrap(`- ${each}`, width));
     return `${[...list, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n")}\n`;
   };
   const names = (): readonly string[] => pods.flatMap((pod) => (shown.rows(pod).length > 0 ? [pod.pod] : []));

@@ -18,6 +18,7 @@ import { FollowedEntries } from "./followed-entries.ts";
 import { FollowedRounds } from "./followed-rounds.ts";
 import { PacedChanges } from "./paced-changes.ts";
 import type { PodWork } from "./pod-calls.ts";
+import { PodOutcomes } from "./pod-outcomes.ts";
 
 /** Pods that are worked on at once. */
 const workers = 4;
@@ -65,6 +66,8 @@ export interface FollowedContainer {
   readonly netns: string;
   /** The reason why the last work for the pod failed. */
   readonly failure?: string | undefined;
+  /** The part of the last work that was not done, and that another place holds. */
+  readonly shortfall?: string | undefined;
 }
 
 /** The pods of one daemon for one feature. */
@@ -80,8 +83,7 @@ export class FollowPods {
   /** Pods for which all is done anew at their next turn. */
   readonly #anew = new Set<string>();
   readonly #changes: PacedChanges<string | undefined>;
-  /** The last failure of each pod: the same is not logged twice. */
-  readonly #failures = new Map<string, string>();
+  readonly #outcomes: PodOutcomes;
   readonly #rounds: FollowedRounds;
   /** Works for pods that succeeded and failed since the daemon's start. */
   readonly totals = { applied: 0, failed: 0 };
@@ -98,7 +100,8 @@ export class FollowPods {
     const directories = init.directories.map((path) => resolve(path));
     const end = (failed: readonly string[]): void => work.onRoundEnd?.(directories, failed);
     this.#rounds = new FollowedRounds(() => init.clock.now(), end);
-    const isNews = (pod: string, failure: string): boolean => this.#failures.get(pod) !== failure;
+    this.#outcomes = new PodOutcomes((text) => init.log("warn", `${work.name}: ${inertLine(text, maxLine)}`));
+    const isNews = (pod: string, text: string): boolean => this.#outcomes.isNews(pod, text);
     const { agent, takeLock } = init;
     this.#entries = new FollowedEntries(directories, { work, agent, takeLock, log, isNews }, (text) =>
       init.log("warn", `${work.name}: ${text}`),
@@ -125,7 +128,12 @@ export class FollowPods {
 
   /** Pods for which the work failed. */
   get failures(): number {
-    return this.#failures.size;
+    return this.#outcomes.failures;
+  }
+
+  /** Pods for which a part of the work was not done that another place holds. */
+  get shortfalls(): number {
+    return this.#outcomes.shortfalls;
   }
 
   /** Seconds since the work for all pods last succeeded; undefined: it never has. */
@@ -138,7 +146,7 @@ export class FollowPods {
     const found: FollowedContainer[] = [];
     for (const { pod, listed } of await this.#entries.all()) {
       const { containerId, netns } = listed.entry.plan;
-      found.push({ pod, containerId, netns, failure: this.#failures.get(pod) });
+      found.push({ pod, containerId, netns, ...this.#outcomes.of(pod) });
     }
     return found;
   }
@@ -163,7 +171,7 @@ export class FollowPods {
    * Runs `apply` in place of the feature's work for the running containers of a pod whose configuration has the feature. Faults: those of `apply`, and those of the
    * daemon's own calls for a pod.
    */
-  look(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+  look(pod: string, apply: (...of: Parameters<PodWork["apply"]>) => Promise<Result<void>>): Promise<Result<void>> {
     return this.#entries.apply(pod, apply);
   }
 
@@ -178,13 +186,13 @@ export class FollowPods {
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {
     const key = `${namespace}/${name}`;
     if (!this.#followed.followsLabels) {
-      if (pod === undefined) this.#failures.delete(key);
+      if (pod === undefined) this.#outcomes.forget(key);
       return;
     }
     const before = this.#labels.get(key);
     if (pod === undefined) {
-      for (const map of [this.#labels, this.#failures]) map.delete(key);
-      return;
+      this.#labels.delete(key);
+      return this.#outcomes.forget(key);
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
@@ -240,17 +248,15 @@ export class FollowPods {
 
   async #work(pod: string): Promise<WorkOutcome> {
     const anew = this.#anew.delete(pod);
-    const why = (await this.#entries.work(pod, anew)).join("; ");
-    this.totals[why === "" ? "applied" : "failed"] += 1;
-    if (why === "") {
-      this.#failures.delete(pod);
-      this.#rounds.succeeded(pod);
-      return { kind: "done" };
-    }
+    const outcome = await this.#entries.work(pod, anew);
+    const { failure, shortfall } = outcome;
+    this.totals[failure === "" ? "applied" : "failed"] += 1;
+    this.#outcomes.note(pod, outcome);
+    if (failure === "") this.#rounds.succeeded(pod);
+    const why = failure === "" ? shortfall : failure;
+    if (why === "") return { kind: "done" };
     if (anew) this.#anew.add(pod);
     this.#entries.noteChange();
-    if (this.#failures.get(pod) !== why) this.#init.log("warn", `${this.#followed.name}: pod ${pod}: ${inertLine(why, maxLine)}`);
-    this.#failures.set(pod, why);
     return this.#init.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
   }
 }

@@ -2,12 +2,13 @@
 
 import { resolve } from "node:path";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
 import { KeptConfigurations, keptConfigurationsWith } from "../reconcile/kept-configurations.ts";
 import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
 import { PodEntries, podOf } from "./pod-entries.ts";
+import type { PodOutcome } from "./pod-outcomes.ts";
 
 interface StateDirectory extends PodCallsInit {
   readonly entries: EntryList;
@@ -15,7 +16,7 @@ interface StateDirectory extends PodCallsInit {
 }
 
 /** The parts that all state directories share. */
-export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations">;
+export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations" | "strangers">;
 
 /** The entries of one feature's pods. A pod is named `namespace/name`. */
 export class FollowedEntries {
@@ -29,7 +30,8 @@ export class FollowedEntries {
       const stateDirectory = resolve(path);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       const byPod = new PodEntries(entries, onFault);
-      return { ...parts, stateDirectory, configurations: new KeptConfigurations(stateDirectory), entries, byPod };
+      const configurations = new KeptConfigurations(stateDirectory);
+      return { ...parts, stateDirectory, configurations, strangers: new Set<string>(), entries, byPod };
     });
   }
 
@@ -58,29 +60,31 @@ export class FollowedEntries {
       if (!listed.ok || listed.value.damaged.length > 0) return undefined;
       for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
     }
+    for (const { strangers } of this.#states) for (const each of strangers) if (!found.has(each)) strangers.delete(each);
     return found;
   }
 
-  /** Does the work for each container of the pod. Answers the texts of the faults. */
-  async work(pod: string, anew: boolean): Promise<readonly string[]> {
-    const faults: string[] = [];
+  /** Does the work for each container of the pod. */
+  async work(pod: string, anew: boolean): Promise<PodOutcome> {
+    const [failures, shortfalls]: [string[], string[]] = [[], []];
     for (const state of this.#states) {
       for (const listed of await state.byPod.of(pod)) {
         const refreshed = await refreshContainer(state, listed, anew);
-        if (!refreshed.ok) faults.push(refreshed.fault.msg);
+        if (!refreshed.ok) failures.push(refreshed.fault.msg);
+        else if (refreshed.value !== undefined) (refreshed.value.isWhole ? shortfalls : failures).push(refreshed.value.message);
       }
     }
-    return faults;
+    return { failure: failures.join("; "), shortfall: shortfalls.join("; ") };
   }
 
   /** Runs `apply` for each container of the pod in place of the work. The fault of the first one that fails. */
-  async apply(pod: string, apply: PodWork["apply"]): Promise<Result<void>> {
+  async apply(pod: string, apply: (...of: Parameters<PodWork["apply"]>) => Promise<Result<void>>): Promise<Result<void>> {
     for (const state of this.#states) {
       state.byPod.noteChange();
       for (const listed of await state.byPod.of(pod)) {
         const asked = { ...state, work: { ...state.work, apply }, isNews: () => false };
         const applied = await refreshContainer(asked, listed, false);
-        if (!applied.ok) return applied;
+        if (!applied.ok) return failed(applied.fault);
       }
     }
     return ok(undefined);

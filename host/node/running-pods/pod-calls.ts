@@ -6,6 +6,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
 import { attachedInterfaces } from "../../engine/record/attached-interfaces.ts";
@@ -13,6 +14,7 @@ import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
+import { isAnotherNamespace } from "../../system/netlink/namespace-links.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
@@ -30,7 +32,7 @@ export interface PodWork {
   /** The reason of the Event that a pod gets when its work fails. */
   readonly failureReason: PodEvent["reason"];
   /** `anew`: whatever was done before, so that changes by the pod are undone. */
-  readonly apply: (call: Call, pod: GuardedPod, anew: boolean) => Promise<Result<void>>;
+  readonly apply: (call: Call, pod: GuardedPod, anew: boolean) => Promise<Result<Shortfall | void>>;
 }
 
 /** The parts of the daemon that such calls use. */
@@ -42,12 +44,18 @@ export interface PodCallsInit {
   readonly takeLock: TakeLock;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
-  /** Whether a pod's failure is another one than its last. */
-  readonly isNews: (pod: string, failure: string) => boolean;
+  /** Containers whose path another network namespace has had: nothing is written there. */
+  readonly strangers: Set<string>;
+  /** Whether the text of a pod's failure or shortfall is another one than its last. */
+  readonly isNews: (pod: string, text: string) => boolean;
 }
 
 /** Does the work for one running container. Faults: those of the work, SHIM_GONE, CALL_BUSY, and those of the journal. */
-export async function refreshContainer(init: PodCallsInit, { key, entry }: ListedEntry, anew: boolean): Promise<Result<void>> {
+export async function refreshContainer(
+  init: PodCallsInit,
+  { key, entry }: ListedEntry,
+  anew: boolean,
+): Promise<Result<Shortfall | void>> {
   const agent = init.agent();
   const { plan } = entry;
   const { work } = init;
@@ -56,7 +64,7 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
   if (!stdin.ok) return stdin;
   if (stdin.value === undefined) return ok(undefined);
   const session = agent.openCall();
-  let outcome: Result<void> = ok(undefined);
+  let outcome: Result<Shortfall | void> = ok(undefined);
   try {
     const { result, logText } = await session.runInternal(
       agent.requestOf(callOfRunning("ADD", plan), Buffer.from(stdin.value)),
@@ -71,7 +79,7 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
         } finally {
           held.value();
         }
-        return outcome;
+        return outcome.ok ? ok(undefined) : outcome;
       },
     );
     init.log(logText);
@@ -85,7 +93,12 @@ export async function refreshContainer(init: PodCallsInit, { key, entry }: Liste
 }
 
 /** Under the container's lock: the runtime's DEL may have come before. */
-async function refresh(init: PodCallsInit, call: Call, key: ListedEntry["key"], anew: boolean): Promise<Result<void>> {
+async function refresh(
+  init: PodCallsInit,
+  call: Call,
+  key: ListedEntry["key"],
+  anew: boolean,
+): Promise<Result<Shortfall | void>> {
   const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
@@ -98,10 +111,15 @@ async function refresh(init: PodCallsInit, call: Call, key: ListedEntry["key"], 
   // The pod is gone: the runtime's DEL comes.
   if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
   const { containerId, netns } = entry.plan;
+  // A look for each change would be one effect more for each pod of the node.
+  if (anew && (await isAnotherNamespace(call.shim, netns, entry.pod?.cookie))) init.strangers.add(containerId);
+  // The pod's network namespace is gone, and another container's has its path: the runtime's DEL comes.
+  if (init.strangers.has(containerId)) return ok(undefined);
   const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
   const applied = await init.work.apply(call, guarded, anew);
+  const shortfall = applied.ok ? applied.value : { reason: init.work.failureReason, message: applied.fault.msg };
   // An ADD that fails needs no Event of Plexus: the kubelet sends one.
-  if (!applied.ok && init.isNews(`${namespace}/${name}`, applied.fault.msg))
-    cluster.tell(pod.value, { reason: init.work.failureReason, message: applied.fault.msg });
+  if (shortfall !== undefined && init.isNews(`${namespace}/${name}`, shortfall.message))
+    cluster.tell(pod.value, { reason: shortfall.reason, message: shortfall.message });
   return applied;
 }

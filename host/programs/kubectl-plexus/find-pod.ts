@@ -35,12 +35,17 @@ const pods = z.object({
   ),
 });
 
-/** The node of a pod. Throws if the pod has none yet. */
-export async function nodeOfPod(ask: AskKubectl, name: string, namespace: string | undefined): Promise<string> {
+/** The node of a pod, and its namespace. Throws if the pod has no node yet. */
+export async function placeOfPod(
+  ask: AskKubectl,
+  name: string,
+  namespace: string | undefined,
+): Promise<{ readonly node: string; readonly namespace: string }> {
   const where = namespace === undefined ? [] : ["-n", namespace];
-  const node = await ask(["get", "pod", name, ...where, "-o", "jsonpath={.spec.nodeName}"]);
+  const found = await ask(["get", "pod", name, ...where, "-o", "jsonpath={.metadata.namespace} {.spec.nodeName}"]);
+  const [own = "", node = ""] = found.split(" ");
   if (node === "") throw new Error(`pod ${name} is on no node yet`);
-  return node;
+  return { node, namespace: own };
 }
 
 /** The running pod of the release on this node. Throws with the reason and the remedy if there is none. */

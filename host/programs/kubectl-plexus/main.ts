@@ -1,18 +1,27 @@
 // `kubectl plexus`: runs plexusctl in the pod of Plexus on a pod's node. A plugin of kubectl, for an administrator's machine.
 
 import { createWriteStream } from "node:fs";
+import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { execa, ExecaError } from "execa";
-import { type PluginCommand, readCommandLine, usage } from "./command-line.ts";
-import { type AskKubectl, nodeOfPod, plexusPodOn, usualRelease } from "./find-pod.ts";
+import { type PluginCommand, probeUsage, readCommandLine, usage } from "./command-line.ts";
+import { completed } from "./complete.ts";
+import { type AskKubectl, placeOfPod, plexusPodOn, usualRelease } from "./find-pod.ts";
 
+/** The name under which kubectl runs a plugin for its completion. */
+const completer = "kubectl_complete-plexus";
 const container = "plexusd";
 const control = ["/opt/plexus/bin/node", "--disable-warning=ExperimentalWarning", "/opt/plexus/plexusctl.cjs"];
 
 async function main(): Promise<void> {
-  const command = readCommandLine(process.argv.slice(2));
-  if (command === "help") {
-    process.stdout.write(usage);
+  const [, program = "", ...args] = process.argv;
+  if (basename(program) === completer) {
+    process.stdout.write(await completed(args, askWith([])));
+    return;
+  }
+  const command = readCommandLine(args);
+  if (command === "help" || command === "probe-help") {
+    process.stdout.write(command === "help" ? usage : probeUsage);
     return;
   }
   if ("wrong" in command) return fail(2, `${command.wrong} (kubectl plexus --help shows examples)`);
@@ -24,9 +33,16 @@ async function main(): Promise<void> {
   }
 }
 
-async function run({ kubectl, pod, node, release, control: args }: PluginCommand): Promise<number> {
-  const ask: AskKubectl = async (question) => (await execa("kubectl", [...kubectl, ...question])).stdout;
-  const on = node ?? (pod === undefined ? "" : await nodeOfPod(ask, pod.name, pod.namespace));
+function askWith(options: readonly string[]): AskKubectl {
+  return async (question) => (await execa("kubectl", [...options, ...question])).stdout;
+}
+
+async function run({ kubectl, pod, node, release, control: words, asksPod }: PluginCommand): Promise<number> {
+  const ask = askWith(kubectl);
+  const place = pod === undefined ? undefined : await placeOfPod(ask, pod.name, pod.namespace);
+  const on = node ?? place?.node ?? "";
+  const [verb = "", ...rest] = words;
+  const args = asksPod === true ? [verb, `${place?.namespace ?? ""}/${pod?.name ?? ""}`, ...rest] : words;
   const { PLEXUS_NAMESPACE, PLEXUS_RELEASE } = process.env;
   const plexus = await plexusPodOn(ask, on, {
     namespace: release?.namespace ?? PLEXUS_NAMESPACE ?? usualRelease.namespace,

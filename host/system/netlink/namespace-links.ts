@@ -39,6 +39,16 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
   }
 }
 
+/** The index of `lo`, which each network namespace has. */
+const LOOPBACK = 1;
+
+/** Whether another network namespace has the path of the one with this cookie. False: it is the same, or this cannot be told. */
+export async function isAnotherNamespace(shim: NetlinkSender, path: string, cookie: string | undefined): Promise<boolean> {
+  if (cookie === undefined) return false;
+  const shown = (await ask(shim, path, linkRequest(LOOPBACK))).cookie;
+  return shown !== undefined && shown !== cookie;
+}
+
 /** The links that a look asks for. */
 export interface WantedLinks {
   readonly indexes: readonly number[];

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed } from "../../lab/mixed-network.ts";
-import type { PodNamespace } from "../../lab/namespaces.ts";
+import { inHost, type PodNamespace } from "../../lab/namespaces.ts";
 import { root } from "../../lab/compiled.ts";
 import { dist } from "../../lab/plexus.ts";
 import { ReconcileNode } from "../../lab/reconcile-node.ts";
@@ -96,6 +96,16 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
     expect((await plexusctl("probe", "shop/asks", "fast")).text).toContain("it has eth0 (default), net1 (shop/storage)");
     await attached("off", { probes: false });
     expect((await plexusctl("probe", "shop/off", "storage")).text).toContain("set the key probes");
+  });
+
+  test("PR-05: a network namespace that has taken the path of the pod's is not probed", async () => {
+    const pod = await attached("taken");
+    expect((await plexusctl("probe", "shop/taken", "net1")).text).toMatch(/^shop\/taken net1 on shop\/storage/u);
+    inHost(["ip", "netns", "delete", pod.name]);
+    inHost(["ip", "netns", "add", pod.name]);
+    inHost(["ip", "-n", pod.name, "link", "add", "net1", "type", "veth", "peer", "name", "net2"]);
+    const { status, text } = await plexusctl("probe", "shop/taken", "net1");
+    expect([status, text]).toEqual([1, expect.stringContaining("is another network namespace than that of its ADD")]);
   });
 
   test("WA-01 WA-06 PR-05: the commands of the page work as they stand", async () => {
