@@ -60,7 +60,8 @@ status=0
 [ $# != 0 ] || set -- $places
 (cd "$place/tree" && as_user sh scripts/run.sh test-as-user "$@") >"$place/log" 2>&1 || status=$?
 if [ "$status" != 0 ]; then cat "$place/log" >&2; fi
-mkdir -p dist/test
+mkdir -p dist/test/reports
+cp "$place/tree/dist/test/reports/user.json" dist/test/reports/ 2>/dev/null || true
 if [ -f "$place/tree/dist/test/unsteady.txt" ]; then
   sed 's/^unsteady: /unsteady: as an ordinary user: /' "$place/tree/dist/test/unsteady.txt" >>dist/test/unsteady.txt
 fi

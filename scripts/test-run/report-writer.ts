@@ -7,6 +7,7 @@ import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/nod
 
 import { root } from "../../test/lab/compiled.ts";
 import { readSkipReasons } from "../../test/lab/skip-reasons.ts";
+import { readFileCpu } from "./file-cpu-times.ts";
 import { closingText, mergeRepetition, type FailedTest, type SkippedTests, type TestReport } from "./test-report.ts";
 
 type TestError = ReturnType<TestModule["errors"]>[number];
@@ -23,6 +24,7 @@ export class ReportWriter implements Reporter {
 
 function reportOf(modules: readonly TestModule[], stray: readonly SerializedError[]): TestReport {
   const reasons = readSkipReasons();
+  const cpu = readFileCpu();
   const files = modules.map((each) => {
     const states = [...each.children.allTests()].map((test) => test.result().state);
     const count = (state: string): number => states.filter((one) => one === state).length;
@@ -33,6 +35,7 @@ function reportOf(modules: readonly TestModule[], stray: readonly SerializedErro
       failed: count("failed"),
       skipped: count("skipped"),
       durationMs: duration + collectDuration + setupDuration,
+      cpuMs: cpu.get(each.relativeModuleId) ?? 0,
     };
   });
   return {

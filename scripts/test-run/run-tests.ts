@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { root, testDist } from "../../test/lab/compiled.ts";
 import { skipReasonsVariable } from "../../test/lab/skip-reasons.ts";
+import { fileCpuVariable } from "./file-cpu-times.ts";
 import { repetitionArgs } from "./repetition-args.ts";
 import { closingText, failedFiles, isGreen, mergeRepetition, unsteadyLines, type TestReport } from "./test-report.ts";
 
@@ -35,10 +36,11 @@ interface VitestRun {
 async function runVitest(label: string, args: readonly string[]): Promise<VitestRun> {
   const path = join(reports, `${label}.json`);
   const reasons = join(reports, `${label}.skipped`);
-  for (const each of [path, reasons]) rmSync(each, { force: true });
+  const cpu = join(reports, `${label}.cpu`);
+  for (const each of [path, reasons, cpu]) rmSync(each, { force: true });
   const child = spawn(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...args], {
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, ...hugePages, PLEXUS_TEST_REPORT: path, [skipReasonsVariable]: reasons },
+    env: { ...process.env, ...hugePages, PLEXUS_TEST_REPORT: path, [skipReasonsVariable]: reasons, [fileCpuVariable]: cpu },
   });
   const [code] = await once(child, "exit");
   const report = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as TestReport) : undefined;

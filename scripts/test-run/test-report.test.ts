@@ -8,6 +8,7 @@ const file = (name: string, passed: number, failed = 0, skipped = 0, durationMs 
   failed,
   skipped,
   durationMs,
+  cpuMs: 0,
 });
 const failure = (name: string, title = "works"): TestReport["failed"][number] => ({ file: name, test: title, message: "no" });
 const report = (more: Partial<TestReport>): TestReport => ({ files: [], failed: [], skipped: [], stray: [], ...more });

@@ -25,6 +25,8 @@ export interface TestedFile {
   readonly skipped: number;
   /** Milliseconds of its tests, hooks and imports. */
   readonly durationMs: number;
+  /** CPU time in ms, with that of the processes that the worker waited for. 0 if nothing measured it. */
+  readonly cpuMs: number;
 }
 
 /** A whole run. */

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import { clusterOrder } from "../lab/cluster/sequence.ts";
-import { root } from "../lab/compiled.ts";
+import { builtOnce, root } from "../lab/compiled.ts";
 import {
   createPodNamespace,
   filesBelow,
@@ -30,6 +30,25 @@ describe("the order of test files", () => {
     const paths = clusterOrder.map((name) => `test/cluster/${name}`);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
     expect(new Set(paths).size).toBe(paths.length);
+  });
+});
+
+describe("a program that tests build once", () => {
+  test("is built for other inputs only, and another clone takes the program from the shared directory", () => {
+    vi.stubEnv("PLEXUS_PROGRAM_CACHE", join(directory, "programs"));
+    let builds = 0;
+    const program = (input: string): string =>
+      builtOnce("lab-once", [directory, input], (output) => writeFileSync(output, `${++builds}`, { mode: 0o755 }));
+    const [one, other] = [program("one"), program("other")];
+    try {
+      expect([program("one"), builds]).toEqual([one, 2]);
+      // A new clone has no programs of its own.
+      rmSync(one);
+      expect([program("one"), readFileSync(one, "utf8"), statSync(one).mode & 0o777, builds]).toEqual([one, "1", 0o755, 2]);
+    } finally {
+      for (const path of [one, other]) rmSync(path);
+      vi.unstubAllEnvs();
+    }
   });
 });
 

@@ -1,11 +1,9 @@
 // A daemon that an attacker has taken over, and the key `devices` of the node's policy: tries to move another link of the node, and to give the node a link.
 
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import type { Done } from "../../../host/protocol/messages.ts";
-import { buildShim } from "../../../host/shim/build.ts";
 import { EKEYREJECTED } from "../../../host/system/errno.ts";
 import { addressStateIn } from "../../../host/system/netlink/address.ts";
 import { attribute, u32Attribute } from "../../../host/system/netlink/attributes.ts";
@@ -26,6 +24,7 @@ import { linkMove } from "../../../host/system/netlink/link-move.ts";
 import { decodeAnswers, encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
+import { type PolicyShim, shimWithPolicy } from "../../node/shim/testing/policy-shim.ts";
 import { callWith, type EngineSide } from "../../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
 
@@ -54,21 +53,17 @@ describe.skipIf(missing("the node's policy", root) || missing("network namespace
   "with `devices`",
   () => {
     let shop: Workshop;
-    let policyFile = "";
-    let shim = "";
+    let bounded: PolicyShim;
     let node: PodNamespace;
     let pod: PodNamespace;
     beforeAll(async () => {
       shop = await openWorkshop();
-      const place = join(shop.directory, "etc");
-      mkdirSync(place, { mode: 0o755 });
-      policyFile = join(place, "policy.json");
-      ({ path: shim } = await buildShim({
-        outDir: join(shop.directory, "bounded"),
-        definitions: [`POLICY_FILE="${policyFile}"`],
-      }));
+      bounded = await shimWithPolicy(shop.directory, "moved-devices");
     });
-    afterAll(() => shop.dispose());
+    afterAll(() => {
+      bounded?.dispose();
+      shop.dispose();
+    });
     beforeEach(() => {
       node = createPodNamespace("node");
       pod = createPodNamespace("pod");
@@ -81,12 +76,12 @@ describe.skipIf(missing("the node's policy", root) || missing("network namespace
     });
 
     const policy = (content: unknown): void => {
-      writeFileSync(policyFile, JSON.stringify(content));
-      chmodSync(policyFile, 0o644);
+      writeFileSync(bounded.file, JSON.stringify(content));
+      chmodSync(bounded.file, 0o644);
     };
     /** Runs `script` as the daemon of a call on the node. */
     const attack = async (script: (engine: EngineSide) => Promise<void>): Promise<void> => {
-      await callWith(script, { shim, netns: node.path, env: { CNI_PATH: shop.cniPath }, stdin: "{}" });
+      await callWith(script, { shim: bounded.path, netns: node.path, env: { CNI_PATH: shop.cniPath }, stdin: "{}" });
     };
     test.each<[string, (other: number) => readonly NetlinkRequest[]]>([
       ["with the flags of a creation", (other) => [{ ...linkMove(other, "net1"), flags: NLM_F_CREATE | NLM_F_EXCL }]],

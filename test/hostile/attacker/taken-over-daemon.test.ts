@@ -16,14 +16,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
 import { type AskKind, askKinds } from "../../../host/protocol/messages.ts";
 import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
-import { buildShim } from "../../../host/shim/build.ts";
+import { type PolicyShim, shimWithPolicy } from "../../node/shim/testing/policy-shim.ts";
 import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
 import {
@@ -429,12 +429,13 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
   let place = "";
   let file = "";
   let bounded = "";
+  let made: PolicyShim | undefined;
   beforeAll(async () => {
-    place = join(shop.directory, "etc");
-    mkdirSync(place, { mode: 0o755 });
-    file = join(place, "policy.json");
-    ({ path: bounded } = await buildShim({ outDir: join(shop.directory, "bounded"), definitions: [`POLICY_FILE="${file}"`] }));
+    made = await shimWithPolicy(shop.directory, "taken-over-daemon");
+    ({ path: bounded, file } = made);
+    place = dirname(file);
   });
+  afterAll(() => made?.dispose());
   afterEach(() => {
     rmSync(file, { recursive: true, force: true });
     chmodSync(place, 0o755);

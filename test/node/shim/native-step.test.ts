@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
-import { buildShim } from "../../../host/shim/build.ts";
+import { shimWithPolicy } from "./testing/policy-shim.ts";
 import { callWith } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
 import type { Step } from "../../../host/capabilities/step.ts";
@@ -111,9 +111,9 @@ test("a plugin whose interpreter does not exist can't be started: the error says
 test.skipIf(process.geteuid?.() !== 0)(
   "a plugin that the node's policy forbids can't be started, and the error names the policy",
   async () => {
-    const policy = join(shop.directory, "policy.json");
-    writeFileSync(policy, '{"plugins":[]}', { mode: 0o644 });
-    const { path: shim } = await buildShim({ outDir: join(shop.directory, "bounded"), definitions: [`POLICY_FILE="${policy}"`] });
+    const { path: shim, file, dispose } = await shimWithPolicy(shop.directory, "native-step");
+    onTestFinished(dispose);
+    writeFileSync(file, '{"plugins":[]}', { mode: 0o644 });
     shop.probe("bounded");
     const { outcome } = await run("bounded", 20_000, undefined, "", shop.directory, shim);
     const msg = expect.stringMatching(

@@ -1,10 +1,9 @@
 // Flows of clients with a fixed port, before and after the end of a mapping, and ports that two networks of one container map. All by real packets.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildShim } from "../../../../host/shim/build.ts";
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { command, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
+import { shimWithPolicy } from "../../shim/testing/policy-shim.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Plugin, type PluginCall, withDelegate } from "./plugins.ts";
 import { type PlacedProbe, World } from "./world.ts";
@@ -142,11 +141,9 @@ describe.skipIf(missing("flows through port mappings", ...needs))("portmap", () 
   });
 
   test("FI-23: a node's policy without conntrack fails no call: mappings work and end, and only the old flow stays", async () => {
-    const place = join(shop.directory, "policy");
-    const file = join(place, "policy.json");
-    mkdirSync(place, { mode: 0o755 });
+    const { path: shim, file, dispose } = await shimWithPolicy(shop.directory, "portmap-flows");
+    onTestFinished(dispose);
     writeFileSync(file, JSON.stringify({ nodeNetlink: ["route/*", "netfilter/nftables/*"] }), { mode: 0o644 });
-    const { path: shim } = await buildShim({ outDir: join(shop.directory, "bounded"), definitions: [`POLICY_FILE="${file}"`] });
     const attached = { containerId: "bounded" };
     await withDelegate({ ...shop, shim }, world, grants, async (plugin) => {
       await succeed(plugin, call("ADD", attached, { hostPort: 9008, containerPort: 53, protocol: "udp" }));
