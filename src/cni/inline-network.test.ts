@@ -42,6 +42,13 @@ describe("a network within a configuration", () => {
     },
   );
 
+  test.each([[{ name: "", type: "bridge" }], [{ name: null, type: "bridge" }], [{ name: null, plugins: [{ type: "bridge" }] }]])(
+    "FI-09: %j gets the name of its holder, because an empty name is a missing one",
+    (network) => {
+      expect(networkOf(network)).toEqual({ ...holder, types: ["bridge"] });
+    },
+  );
+
   test("a list with cniVersions gets no cniVersion of its holder", () => {
     expect(networkOf({ name: "pods", cniVersions: ["0.3.1", "1.0.0"], plugins: [{ type: "bridge" }] }).cniVersion).toBe("1.0.0");
   });

@@ -5,7 +5,7 @@ import { failed, type Result } from "../fault/result.ts";
 import { editMembers, memberValue, parseDocument } from "../json/document.ts";
 import { listOfOne, type NetworkList, networkListOf, parseNetworkList, parsePluginConf, pluginConfOf } from "./network-list.ts";
 
-/** Reads a configuration or a list; `holder` supplies a missing name, and a missing or empty version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
+/** Reads a configuration or a list; `holder` supplies a name and a version that are missing, null or empty. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
 export function inlineNetwork(
   text: string,
   what: string,
@@ -15,8 +15,8 @@ export function inlineNetwork(
   if (!parsed.ok) return parsed;
   const { members } = parsed.value;
   const missing = new Map<string, string>();
-  if (!members.has("name")) missing.set("name", JSON.stringify(holder.name));
-  // Multus replaces an empty version, too.
+  // Multus replaces an empty name and an empty version, too.
+  if ((memberValue(parsed.value, "name") ?? "") === "") missing.set("name", JSON.stringify(holder.name));
   if ((memberValue(parsed.value, "cniVersion") ?? "") === "" && !members.has("cniVersions")) {
     missing.set("cniVersion", JSON.stringify(holder.cniVersion));
   }

@@ -144,6 +144,14 @@ describe("a plugin of a list", () => {
     expect(plugin?.capabilities).toEqual(["mac", "__proto__", "dns"]);
   });
 
+  test("L-18: null in a plugin's object means an absent member, as for libcni, and stays in the object", () => {
+    const written = '{"type":"a","name":null,"cniVersion":null,"capabilities":{"mac":null,"ips":true},"ipam":{"type":null}}';
+    const [, plugin] = load(withPlugin(written)).plugins;
+    expect(plugin).toMatchObject({ name: "", capabilities: ["ips"], ipamType: undefined });
+    expect(plugin?.document.text).toBe(written);
+    expect(refusal(withPlugin('{"type":null}'))).toEqual([7, "list: plugins[1]: missing 'type'"]);
+  });
+
   test("L-19: a plugin's object is kept unchanged", () => {
     const written = '{ "type" : "a",\n  "vlan": 9007199254740993, "x":1e400, "y":-0, "z":1.0, "\\u00e9":"\\ud800" }';
     const [, plugin] = load(withPlugin(written)).plugins;
@@ -180,6 +188,12 @@ describe("a list as one text", () => {
     expect(list.ok && list.value).toMatchObject({ name: "old", cniVersion: "0.3.1", inlined: 1 });
     expect(list.ok && list.value.plugins[0]?.document.text).toBe(written.trim());
     expect(list.ok && list.value.text).toBe(`{"name":"old","cniVersion":"0.3.1","plugins":[${written.trim()}]}`);
+  });
+
+  test("L-24: a single configuration whose version is null becomes a list that can be read again", () => {
+    const plugin = parsePluginConf('{"cniVersion":null,"name":"old","type":"bridge"}', "configuration");
+    const list = plugin.ok ? listOfOne(plugin.value) : plugin;
+    expect(list.ok && [list.value.cniVersion, load(list.value.text).cniVersion]).toEqual(["", ""]);
   });
 
   test("L-48: a list's text includes its subdirectory's plugins, and reads as the same list", () => {

@@ -60,6 +60,10 @@ function optionalString(document: JsonObjectDocument, key: string, what: string)
   return typeof value === "string" ? ok(value) : invalid(what, `${key} must be a string, but is ${describeJson(value)}`);
 }
 
+function stringUnlessNull(document: JsonObjectDocument, key: string, what: string): Result<string> {
+  return memberValue(document, key) === null ? ok("") : optionalString(document, key, what);
+}
+
 /** A member that is a boolean, or "true" or "false" in any case (L-17). */
 function readBoolean(document: JsonObjectDocument, key: string, what: string): Result<boolean> {
   const value = memberValue(document, key);
@@ -77,6 +81,7 @@ function readCapabilities(document: JsonObjectDocument, what: string): Result<re
   if (!isJsonObject(value)) return invalid(what, `capabilities must be an object, but is ${describeJson(value)}`);
   const names: string[] = [];
   for (const [name, wanted] of Object.entries(value)) {
+    if (wanted === null) continue;
     if (typeof wanted !== "boolean") {
       return invalid(what, `capabilities.${quote(name, 60)} must be true or false, but is ${describeJson(wanted)}`);
     }
@@ -109,16 +114,16 @@ export function parsePluginConf(text: string, what: string): Result<PluginConf> 
   return document.ok ? pluginConfOf(document.value, what) : document;
 }
 
-/** Like `parsePluginConf`, of an object that was parsed already. */
+/** Like `parsePluginConf`, of an object that was parsed already. As for libcni, null in a plugin's object means an absent member. */
 export function pluginConfOf(document: JsonObjectDocument, what: string): Result<PluginConf> {
-  const type = optionalString(document, "type", what);
+  const type = stringUnlessNull(document, "type", what);
   if (!type.ok) return type;
   if (type.value === "") return invalid(what, "missing 'type'");
   const checked = checkPluginType(type.value, what);
   if (!checked.ok) return checked;
-  const name = optionalString(document, "name", what);
+  const name = stringUnlessNull(document, "name", what);
   if (!name.ok) return name;
-  const version = optionalString(document, "cniVersion", what);
+  const version = stringUnlessNull(document, "cniVersion", what);
   if (!version.ok) return version;
   const capabilities = readCapabilities(document, what);
   if (!capabilities.ok) return capabilities;
@@ -221,21 +226,21 @@ export function networkListOf(document: JsonObjectDocument, what: string): Resul
 
 /** A single plugin's configuration, older than lists, as a list of one plugin (L-24). */
 export function listOfOne(plugin: PluginConf, what = "network configuration"): Result<NetworkList> {
-  const cniVersion = memberText(plugin.document, "cniVersion") ?? '""';
   const { document } = plugin;
   const object = document.text.trim();
   const checked = checkNetworkName(plugin.name);
   if (!checked.ok) return invalid(what, checked.fault.msg);
+  const cniVersion = versionText(plugin);
   // The plugin's object was read already, so the list's text is not parsed again.
   return ok({
     name: plugin.name,
-    cniVersion: versionText(plugin),
+    cniVersion,
     disableCheck: false,
     disableGC: false,
     loadOnlyInlinedPlugins: false,
     plugins: [object === document.text ? plugin : { ...plugin, document: documentWithin(object, document.parsed) }],
     inlined: 1,
-    text: `{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${object}]}`,
+    text: `{"name":${JSON.stringify(plugin.name)},"cniVersion":${JSON.stringify(cniVersion)},"plugins":[${object}]}`,
   });
 }
 

@@ -26,9 +26,13 @@ export function readReference(
     );
   }
   const object = at === -1 ? reference : reference.slice(0, at);
-  const parts = object.split("/");
+  const link = at === -1 ? undefined : reference.slice(at + 1).trim();
+  // An interface name may contain "@", but Multus refuses two of them, so that no reader takes the name for another.
+  if (link?.includes("@") === true)
+    return refused(where, `${quote(reference, 60)} has more than one "@"; use "interface" of the JSON form`, false);
+  const parts = object.split("/").map((part) => part.trim());
   if (parts.length > 2) return refused(where, `${quote(object, 60)} has more than one "/"`, false);
-  const [namespace, name] = parts.length === 2 ? parts : [podNamespace, object];
+  const [namespace, name] = parts.length === 2 ? parts : [podNamespace, object.trim()];
   const warnings: Sentence[] = [];
   for (const [what, label] of [
     ["namespace", namespace],
@@ -39,8 +43,7 @@ export function readReference(
     if (label !== undefined && isLongLabel(label)) warnings.push(longName(where, label));
   }
   const selection = { name: name ?? "", namespace: namespace ?? podNamespace, extensions: new Map<string, string>() };
-  if (at === -1) return { value: selection, problems: [], warnings };
-  const link = reference.slice(at + 1);
+  if (link === undefined) return { value: selection, problems: [], warnings };
   const checked = checkInterface(link, "");
   if ("problem" in checked) return refused(where, `${quote(link, 60)} ${checked.problem}`, true);
   return { value: { ...selection, interface: checked.value }, problems: [], warnings };

@@ -91,8 +91,15 @@ describe("the two forms", () => {
     expect(refusal("a@eth5", strict)).toContain('use "interface" of the JSON form');
   });
 
-  test.each(["a@", "a@b@:c", "a@0123456789abcdef", "a@b/c"])("MA-02: %j is refused", (text) => {
+  test.each(["a@", "a@ ", "a@b@:c", "a@eth1@eth2", "a@@", "a@0123456789abcdef", "a@b/c"])("MA-02: %j is refused", (text) => {
     expect(refusal(text)).toContain("element 0");
+  });
+
+  test("MA-02: spaces around the parts of name@interface are tolerated, as by Multus", () => {
+    expect(accepted("ns / a @ eth5 ,b@eth6")).toMatchObject([
+      { namespace: "ns", name: "a", interface: "eth5" },
+      { name: "b", interface: "eth6" },
+    ]);
   });
 
   test("MA-04: deviceID is read with profile compat", () => {

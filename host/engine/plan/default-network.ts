@@ -7,6 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NetworkList, parseNetworkList, selfContainedText, withoutTypes } from "../../../src/cni/network-list.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { type JsonObjectDocument, elementTexts, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
@@ -17,7 +18,7 @@ import type { Call, ConfigurationContext, PlanContext } from "../call.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
 /**
- * The default network for a new pod. A network from the Kubernetes API is stored, so that DEL, STATUS and GC need no API. Faults:
+ * The default network for a new pod. A network from the Kubernetes API is stored, so that DEL and GC need no API. Faults:
  * CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND, NETWORK_UNKNOWN, CLUSTER_UNREADABLE.
  */
 export async function resolveDefaultNetwork(call: PlanContext): Promise<Result<NamedNetwork>> {
@@ -31,7 +32,7 @@ export async function resolveDefaultNetwork(call: PlanContext): Promise<Result<N
 }
 
 /**
- * The default network without the Kubernetes API, for DEL, STATUS and GC. Faults: CONFIG_NOT_JSON, CONFIG_INVALID,
+ * The default network without the Kubernetes API, for DEL and GC. Faults: CONFIG_NOT_JSON, CONFIG_INVALID,
  * NETWORK_NOT_FOUND, NETWORK_UNKNOWN.
  */
 export function readDefaultNetwork(context: ConfigurationContext): Result<NetworkList> {
@@ -41,6 +42,20 @@ export function readDefaultNetwork(context: ConfigurationContext): Result<Networ
   const stored = readStored(context.configuration, clusterNetwork);
   const network = stored === undefined ? networkOnDisk(context, "clusterNetwork", clusterNetwork) : ok({ list: stored });
   return network.ok ? ok(withoutTypes(network.value.list, context.configuration.omitDefaultSteps)) : network;
+}
+
+/** The kinds of fault of a missing default network, in contrast to a faulty one. */
+export const missingDefaultKinds: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
+
+/**
+ * As `readDefaultNetwork`, but asks the API if the node does not know the network yet. Before its first ADD a node knows no definition, and its runtime
+ * starts no pod before STATUS succeeds. Faults: those of `resolveDefaultNetwork`.
+ */
+export async function findDefaultNetwork(call: PlanContext): Promise<Result<NetworkList>> {
+  const known = readDefaultNetwork(call);
+  if (known.ok || !missingDefaultKinds.has(known.fault.kind)) return known;
+  const resolved = await resolveDefaultNetwork(call);
+  return resolved.ok ? ok(resolved.value.list) : resolved;
 }
 
 /** The further elements of `delegates`: networks that every pod gets besides the default network. */

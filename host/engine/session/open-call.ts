@@ -30,6 +30,9 @@ import { chainRunner } from "../steps/chain-runner.ts";
 /** Maximum milliseconds that a call waits for another call of the same container. */
 const lockDeadlineMs = 60_000;
 
+/** Maximum milliseconds of a STATUS for requests to the API: a runtime asks every few seconds. */
+const statusApiMs = 2000;
+
 /** The parts of a call that its session makes before the call's configuration is read. */
 export interface SessionParts {
   readonly node: Node;
@@ -53,7 +56,8 @@ export function openCall(
   if (configuration.trace !== undefined) events.subscribe(traceFile(configuration.trace, clock.date, warn));
   const takeLock = node.takeLock(shim);
   const plugins = new PluginFinder(shim, configuration.wasm.prefer);
-  const cluster = once(() => openCluster(withinCall(configuration, deadline)));
+  const apiMs = call.verb === "STATUS" ? Math.min(deadline.stepMs, statusApiMs) : deadline.stepMs;
+  const cluster = once(() => openCluster(withinCall(configuration, apiMs)));
   const opened: Call = {
     // No spread syntax: V8 would define each of the members after it as a dynamic key, which takes 1600 instructions each.
     document,
@@ -93,11 +97,11 @@ export function openCall(
   return opened;
 }
 
-/** The configuration, with the time for requests to the API bounded by the call's remaining time. */
-function withinCall(configuration: HostConfiguration, { stepMs }: CallDeadline): HostConfiguration {
+/** The configuration, with the time for requests to the API bounded by the time that the call has for them. */
+function withinCall(configuration: HostConfiguration, apiMs: number): HostConfiguration {
   const { kubernetes } = configuration;
-  if (stepMs >= kubernetes.budgetMs) return configuration;
-  return { ...configuration, kubernetes: { ...kubernetes, budgetMs: Math.ceil(stepMs) } };
+  if (apiMs >= kubernetes.budgetMs) return configuration;
+  return { ...configuration, kubernetes: { ...kubernetes, budgetMs: Math.ceil(apiMs) } };
 }
 
 /** The devices of the call's pod; none if the runtime names no pod. */

@@ -1,6 +1,7 @@
 // Serves one call of the runtime: reads the request, takes the locks, runs the verb, and prints the result or the error (CNI section 5).
 
 import { deletionError } from "../../../src/cni/deletion-error.ts";
+import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import { printError } from "../../../src/cni/error-json.ts";
 import { readEnvironment } from "../../../src/cni/environment.ts";
 import { versionForError } from "../../../src/cni/plugin-request.ts";
@@ -75,7 +76,7 @@ export async function serveCall(
   if (recording !== undefined) await recording;
   const result = await runVerb(call);
   if (result.ok) return { status: 0, stdout: result.value, stderr: "" };
-  return refusal(verb === "DEL" ? deletionError(result.fault) : result.fault, cniVersion);
+  return refusal(verb === "DEL" ? deletionError(needingDeletion(result.fault)) : result.fault, cniVersion);
 }
 
 async function runVerb(call: Call): Promise<Result<string>> {

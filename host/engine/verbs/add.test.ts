@@ -157,6 +157,14 @@ describe("a step of an ADD that fails", () => {
     ]);
   });
 
+  test("MO-14: with code 3 keeps the code only if nothing is left: the code says that no DEL is needed", async () => {
+    stage.shim.on("macvlan", "ADD", failing(3, "no such container"));
+    expect((await stage.call({ verb: "ADD" })).json["code"]).toBe(3);
+    stage.shim.on("macvlan", "DEL", failing(106, "the backend is gone"));
+    const { json } = await stage.call({ verb: "ADD" });
+    expect([json["code"], json["details"]]).toEqual([999, expect.stringContaining("The plugin's code is 3")]);
+  });
+
   test("and whose DEL fails too stays in the journal, and the answer has both errors", async () => {
     stage.shim.on("macvlan", "ADD", failing(105, "no such master"));
     stage.shim.on("macvlan", "DEL", failing(106, "the backend is gone"));

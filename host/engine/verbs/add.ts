@@ -2,6 +2,7 @@
 // result. After a failure, all attempted attachments are undone in reverse order (NPWG 7.2).
 
 import { convertResult } from "../../../src/cni/convert-result.ts";
+import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -176,7 +177,10 @@ async function clearEarlier(call: Call, earlier: Result<JournalEntry | undefined
     return ok(undefined);
   }
   const isAttached = entry.closed && entry.plan.bootId === call.bootId && entry.plan.netns === call.request.netns;
-  if (!isAttached) return undoOrAbandon(call, entry, entry.plan.netns === call.request.netns ? entry.plan.netns : "");
+  if (!isAttached) {
+    const undone = await undoOrAbandon(call, entry, entry.plan.netns === call.request.netns ? entry.plan.netns : "");
+    return undone.ok ? undone : failed(needingDeletion(undone.fault));
+  }
   const { containerId, ifname } = call.request;
   return failed(
     fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${call.configuration.name} as ${ifname}`),
@@ -211,5 +215,5 @@ async function undoFailedAdd(call: Call, plan: JournalPlan, records: readonly Jo
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;
   const why = `Undoing failed too; the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;
-  return { ...cause, details: cause.details === undefined ? why : `${cause.details}\n${why}` };
+  return needingDeletion({ ...cause, details: cause.details === undefined ? why : `${cause.details}\n${why}` });
 }

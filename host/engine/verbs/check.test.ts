@@ -47,6 +47,17 @@ describe("CHECK", () => {
     expect([steps(checked), stage.stateFiles()]).toEqual([["CHECK bridge eth0"], before]);
   });
 
+  test("MO-14: passes no code 3 of a plugin on: the runtime would send no DEL for the pod's other attachments", async () => {
+    await stage.succeed({ verb: "ADD" });
+    stage.shim.on("macvlan", "CHECK", failing(3, "no such container"));
+    const { json } = await stage.call({ verb: "CHECK" });
+    expect([json["code"], json["msg"], json["details"]]).toEqual([
+      999,
+      expect.stringContaining("failed (check): no such container"),
+      expect.stringContaining("The plugin's code is 3"),
+    ]);
+  });
+
   test("runs the default network's plugins only, if the configuration has check: default", async () => {
     await stage.succeed({ verb: "ADD" });
     expect(steps(await stage.succeed({ verb: "CHECK", config: { check: "default" } }))).toEqual(["CHECK bridge eth0"]);
@@ -149,6 +160,16 @@ describe("STATUS", () => {
       expect.stringMatching(/^journal in .*can't be written: ENOTDIR$/),
       [],
     ]);
+  });
+
+  test("RT-04: knows a default network of the API before the first ADD: the runtime starts no pod before STATUS succeeds", async () => {
+    const list = { name: "pods", cniVersion: "1.1.0", plugins: [{ type: "bridge" }] };
+    stage.manifests.definition("pods", { config: JSON.stringify(list) }, { namespace: "kube-system" });
+    const config = { clusterNetwork: "pods", delegates: undefined, manifests: stage.manifests.directory };
+    expect(steps(await stage.succeed({ verb: "STATUS", config }))).toEqual(["STATUS bridge"]);
+    // The network is stored, so that the next STATUS needs no API.
+    const away = { ...config, manifests: undefined };
+    expect(steps(await stage.succeed({ verb: "STATUS", config: away }))).toEqual(["STATUS bridge"]);
   });
 
   test("fails with code 50 if the default network does not exist", async () => {

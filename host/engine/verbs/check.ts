@@ -2,6 +2,7 @@
 // `check: default`, only the default network is checked (D-15).
 
 import { checkChain } from "../../../src/cni/chains.ts";
+import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
 import { versionAtLeast } from "../../../src/cni/versions.ts";
 import { fault, located } from "../../../src/fault/fault.ts";
@@ -49,7 +50,7 @@ export async function check(call: Call): Promise<Result<void>> {
     const chain = checkChain(terms, result, passedOver, lostSteps(call, planned));
     const ended = await runChain(chain, call.runStep(planned));
     if (!ended.ok) {
-      return failed(located(ended.fault, planned.source, planned.ifname));
+      return failed(needingDeletion(located(ended.fault, planned.source, planned.ifname)));
     }
   }
   return ok(undefined);

@@ -190,6 +190,13 @@ describe("DEL with a journal entry", () => {
     const { json } = await stage.call({ verb: "DEL" });
     expect(json["msg"]).toContain("link not-found: no-such-file-or-directory");
   });
+
+  test("MO-14: passes no code 3 of a plugin on: the runtime would not repeat the DEL", async () => {
+    await stage.succeed({ verb: "ADD" });
+    stage.shim.on("bridge", "DEL", failing(3, "no such container"));
+    const { json } = await stage.call({ verb: "DEL" });
+    expect([json["code"], json["details"]]).toEqual([999, expect.stringContaining("The plugin's code is 3")]);
+  });
 });
 
 /** The default network with steps of these types. */

@@ -3,13 +3,12 @@
 // container (CNI section 2).
 
 import { selfContainedText } from "../../../src/cni/network-list.ts";
-import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
 import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } from "../../store/journal/entry.ts";
 import { type Call, journalKey } from "../call.ts";
 import { countFailedDel, retryAbandoned, undoOrAbandon } from "./converge.ts";
-import { readDefaultNetwork } from "../plan/default-network.ts";
+import { missingDefaultKinds, readDefaultNetwork } from "../plan/default-network.ts";
 import { undoEntry } from "./undo.ts";
 
 /** Deletes the container's attachments. A fault means that some remain and that the runtime should repeat the DEL. */
@@ -93,9 +92,6 @@ async function undoKnown(call: Call, { plan, records }: Known, damaged: boolean)
   return countFailedDel(call, replay(plan, progress), call.request.netns, undone.fault);
 }
 
-/** The kinds of fault of a missing default network, in contrast to a faulty one. */
-const missingKinds: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
-
 /**
  * A plan of the attachments that may exist: those in the cache for this call, and the default network. `begun`: whether an ADD ran.
  * If none ran and the configured default network does not exist, the plan leaves that network out: a DEL that failed for the same
@@ -166,7 +162,7 @@ function defaultNetwork(
 ): KnownAttachment | undefined {
   const { request, configuration, warn } = call;
   const list = readDefaultNetwork(call);
-  if (!list.ok && !begun && missingKinds.has(list.fault.kind)) {
+  if (!list.ok && !begun && missingDefaultKinds.has(list.fault.kind)) {
     warn(`nothing was attached, and the default network's DEL can't be run: ${list.fault.msg}`);
     return undefined;
   }

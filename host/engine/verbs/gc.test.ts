@@ -172,6 +172,13 @@ describe("GC's DEL of stale attachments", () => {
     ]);
   });
 
+  test("knows a default network of the API before the first ADD", async () => {
+    const list = { name: "pods", cniVersion: "1.1.0", plugins: [{ type: "bridge" }] };
+    stage.manifests.definition("pods", { config: JSON.stringify(list) }, { namespace: "kube-system" });
+    const answer = await collect([], { clusterNetwork: "pods", delegates: undefined, manifests: stage.manifests.directory });
+    expect([answer.status, steps(answer)]).toEqual([0, ["GC bridge"]]);
+  });
+
   test("goes on after a failure, and names each failed container", async () => {
     for (const containerId of ["a", "b"]) await stage.succeed({ verb: "ADD", containerId });
     stage.shim.on("macvlan", "DEL", ({ containerId }) => ({

@@ -6,6 +6,7 @@ import { fault, joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Call } from "../call.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
+import { findDefaultNetwork } from "../plan/default-network.ts";
 import { finishAbandoned } from "./converge.ts";
 import { clearStale, type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
 import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
@@ -19,6 +20,8 @@ export async function gc(call: Call): Promise<Result<void>> {
   if (call.configuration.disableGC) return ok(undefined);
   const plan = planGc(call, valid.value);
   if (!plan.ok) return plan;
+  // Stores a default network of the API on a node that has attached no pod yet. If the network cannot be found, `knownNetworks` says why.
+  await findDefaultNetwork(call);
   const current = new CurrentNetworks(call);
   if (call.configuration.gc.dryRun) return reportDryRun(call, plan.value, current);
 

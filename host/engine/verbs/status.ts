@@ -1,5 +1,5 @@
 // STATUS: whether the default network could attach a pod now (CNI 1.1.0 section 2). It executes plugins for STATUS only (and for
-// VERSION if the network's version is before 0.3.0), changes nothing and takes no lock. A failing plugin's code (50, 51) is passed on
+// VERSION if the network's version is before 0.3.0), changes no attachment and takes no lock. A failing plugin's code (50, 51) is passed on
 // (MO-13). If Plexus itself could not serve an ADD, the code is 50.
 
 import { statusChain } from "../../../src/cni/chains.ts";
@@ -7,7 +7,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { whyUnwritable } from "../../store/journal/can-be-written.ts";
 import type { Call } from "../call.ts";
-import { readDefaultNetwork, requireReady } from "../plan/default-network.ts";
+import { findDefaultNetwork, requireReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 
@@ -18,7 +18,7 @@ const statusStepMs = 5000;
 export async function status(call: Call): Promise<Result<void>> {
   const ready = requireReady(call);
   if (!ready.ok) return failed(unavailable(ready.fault));
-  const list = readDefaultNetwork(call);
+  const list = await findDefaultNetwork(call);
   if (!list.ok) return failed(unavailable(list.fault));
   const found = await requirePlugins(call, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));
