@@ -82,6 +82,12 @@ static bool add_shared(struct jail *jail, const char *path, bool with_all_below)
     return true;
 }
 
+static bool add_socket(struct paths *paths, const char *path) {
+    if (path[0] != '/' || paths->count == SOCKETS_MAX) return false;
+    paths->each[paths->count++] = path;
+    return true;
+}
+
 static bool read_configuration(struct jail *jail, char *path) {
     char *slash = strrchr(path, '/');
     if (path[0] != '/' || slash == path || slash[1] == 0) return false;
@@ -105,6 +111,8 @@ static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--daemon-uid") == 0) return read_daemon_uid(jail, value);
     if (strcmp(name, "--share") == 0) return add_shared(jail, value, true);
     if (strcmp(name, "--share-directory") == 0) return add_shared(jail, value, false);
+    if (strcmp(name, "--connect") == 0) return add_socket(&jail->connected, value);
+    if (strcmp(name, "--listen") == 0) return add_socket(&jail->listened, value);
     if (strcmp(name, "--cgroup") == 0) {
         jail->cgroup = value;
         return true;

@@ -23,6 +23,8 @@
      --daemon-uid UID        the daemon's user and group; without one the daemon keeps the launcher's
      --share DIRECTORY       a directory that root and that user write, with all below (share.c)
      --share-directory DIRECTORY   the same, without the directories below
+     --connect PATH          a socket of root to which that user gets connections (sockets.c)
+     --listen PATH           a socket in root's directory that is opened for that user
      --write PATH            a file or directory that the daemon may change; without one it may change all
 
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,
