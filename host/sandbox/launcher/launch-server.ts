@@ -80,7 +80,7 @@ export interface DaemonBounds {
   readonly user?: DaemonUser | undefined;
 }
 
-/** A user of the daemon's own, and what that user shares with root (share.c). */
+/** A user of the daemon's own, and what that user shares with root (share.c, sockets.c). */
 export interface DaemonUser {
   /** Also the number of its group. */
   readonly uid: number;
@@ -88,6 +88,10 @@ export interface DaemonUser {
   readonly shared: readonly string[];
   /** Directories that are shared without the directories in them. */
   readonly sharedAlone: readonly string[];
+  /** Sockets in root's directories to which the daemon connects. */
+  readonly connects: readonly string[];
+  /** Sockets in root's directories on which the daemon listens. */
+  readonly listens: readonly string[];
 }
 
 /** The launcher's options for a daemon. */
@@ -96,12 +100,14 @@ export function boundsArguments({ configuration, writable, user }: DaemonBounds)
   return [...file, ...writable.flatMap((path) => ["--write", path]), ...(user === undefined ? [] : userArguments(user))];
 }
 
-function userArguments({ uid, shared, sharedAlone }: DaemonUser): readonly string[] {
+function userArguments({ uid, shared, sharedAlone, connects, listens }: DaemonUser): readonly string[] {
   return [
     "--daemon-uid",
     String(uid),
     ...shared.flatMap((path) => ["--share", path]),
     ...sharedAlone.flatMap((path) => ["--share-directory", path]),
+    ...connects.flatMap((path) => ["--connect", path]),
+    ...listens.flatMap((path) => ["--listen", path]),
   ];
 }
 
