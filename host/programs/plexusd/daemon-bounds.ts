@@ -9,6 +9,8 @@ import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
 import { isDelegated, ownCgroup } from "../../sandbox/launcher/cgroups.ts";
 import type { DaemonBounds, DaemonUser } from "../../sandbox/launcher/launch-server.ts";
 import { makeDirectory } from "../../store/files/make-directory.ts";
+import { isShared } from "../../store/files/shared-with-root.ts";
+import { statsOf } from "../../store/files/stats-of.ts";
 import type { DaemonOptions } from "./options.ts";
 
 const deviceInfoDirectories = ["cni", "dp"].map((name) => `${deviceInfoDirectory}/${name}`);
@@ -20,7 +22,8 @@ export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): Daemo
     path: join(cniConfiguration.directory, cniConfiguration.fileName),
     type: typeIn(cniConfiguration.template),
   };
-  if (writeTo.length === 0 && uid === undefined) return { configuration, writable: [] };
+  const group = uid === undefined ? groupOf(stateDir) : undefined;
+  if (writeTo.length === 0 && uid === undefined) return { configuration, writable: [], group };
   const listened = [socket, statusSocket, ...residents.flatMap((part) => part.sockets)];
   for (const path of listened) made(dirname(path), 0o711);
   const listens: readonly string[] = uid === undefined ? [] : rootSocketsOf({ cniConfiguration, ...options }).listens;
@@ -32,7 +35,7 @@ export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): Daemo
   if (credentials !== undefined) made(credentials, 0o700);
   const own = [...sockets, stateDir, credentials, ownCgroup(), "/dev/null"];
   const writable = writeTo.length === 0 ? [] : [...new Set([...writeTo, ...own.flatMap((path) => path ?? [])])];
-  return { configuration, writable, user: uid === undefined ? undefined : userOf(uid, { cniConfiguration, ...options }) };
+  return { configuration, writable, group, user: uid === undefined ? undefined : userOf(uid, { cniConfiguration, ...options }) };
 }
 
 /**
@@ -83,6 +86,12 @@ function sharedDirectoriesOf({
     // The directories of other sockets may be another program's, such as the kubelet's.
     sharedAlone: [...new Set([dirname(socket), dirname(statusSocket)])],
   };
+}
+
+/** The group with which a daemon with a user of its own has shared the directory: a daemon of root without CAP_DAC_OVERRIDE goes on there as a member. */
+function groupOf(directory: string): number | undefined {
+  const stats = statsOf(directory);
+  return stats !== undefined && isShared(stats) && stats.gid !== 0 ? stats.gid : undefined;
 }
 
 /** Best effort: the daemon's own attempt reports the reason. */

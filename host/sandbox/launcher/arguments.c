@@ -69,10 +69,10 @@ static bool read_uids(struct jail *jail, const char *text) {
     return true;
 }
 
-static bool read_daemon_uid(struct jail *jail, const char *text) {
-    unsigned long long uid;
-    if (!read_number(&text, &uid) || *text != 0 || uid == 0 || uid >= UINT32_MAX) return false;
-    jail->daemon_uid = (unsigned)uid;
+static bool read_id(const char *text, unsigned *id) {
+    unsigned long long number;
+    if (!read_number(&text, &number) || *text != 0 || number == 0 || number >= UINT32_MAX) return false;
+    *id = (unsigned)number;
     return true;
 }
 
@@ -108,7 +108,8 @@ static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--zygote") == 0) return jail->zygote_size < ZYGOTE_MAX && (jail->zygote[jail->zygote_size++] = value) != NULL;
     if (strcmp(name, "--supervisor") == 0) return (jail->supervisor_path = value) != NULL;
     if (strcmp(name, "--write") == 0) return jail->daemon_path_count < DAEMON_PATHS_MAX && (jail->daemon_paths[jail->daemon_path_count++] = value)[0] == '/';
-    if (strcmp(name, "--daemon-uid") == 0) return read_daemon_uid(jail, value);
+    if (strcmp(name, "--daemon-uid") == 0) return read_id(value, &jail->daemon_uid);
+    if (strcmp(name, "--join") == 0) return read_id(value, &jail->joined);
     if (strcmp(name, "--share") == 0) return add_shared(jail, value, true);
     if (strcmp(name, "--share-directory") == 0) return add_shared(jail, value, false);
     if (strcmp(name, "--connect") == 0) return add_socket(&jail->connected, value);

@@ -78,6 +78,8 @@ export interface DaemonBounds {
   readonly writable: readonly string[];
   /** Undefined: the daemon keeps the user that it was started with. */
   readonly user?: DaemonUser | undefined;
+  /** A further group of a daemon that keeps its user. */
+  readonly group?: number | undefined;
 }
 
 /** A user of the daemon's own, and what that user shares with root (share.c, sockets.c). */
@@ -95,9 +97,10 @@ export interface DaemonUser {
 }
 
 /** The launcher's options for a daemon. */
-export function boundsArguments({ configuration, writable, user }: DaemonBounds): readonly string[] {
+export function boundsArguments({ configuration, writable, user, group }: DaemonBounds): readonly string[] {
   const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
-  return [...file, ...writable.flatMap((path) => ["--write", path]), ...(user === undefined ? [] : userArguments(user))];
+  const rights = user === undefined ? (group === undefined ? [] : ["--join", String(group)]) : userArguments(user);
+  return [...file, ...writable.flatMap((path) => ["--write", path]), ...rights];
 }
 
 function userArguments({ uid, shared, sharedAlone, connects, listens }: DaemonUser): readonly string[] {

@@ -107,6 +107,7 @@ struct jail {
     const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
     size_t daemon_path_count;
     unsigned daemon_uid; /* also its group; 0: the daemon keeps the launcher's user */
+    unsigned joined;     /* a further group of a daemon that keeps the user; 0: none */
     struct shared shared[SHARED_MAX];
     size_t shared_count;
     struct paths connected, listened; /* sockets of root that the daemon uses */

@@ -131,6 +131,8 @@ int serve(char **argv) {
     while (*daemon != NULL && strcmp(*daemon, "--") != 0) daemon++;
     if (*daemon == NULL || daemon[1] == NULL) return errno = EINVAL, fail("the launch server's arguments");
     *daemon++ = NULL;
+    /* Best effort: with CAP_DAC_OVERRIDE no group is needed. */
+    if (jail.daemon_uid == 0 && jail.joined != 0) syscall(SYS_setgroups, 1L, &jail.joined);
     if (jail.uid_count == 0 && jail.configuration.name == NULL && jail.daemon_uid == 0) return be_daemon(&jail, -1, 0, daemon);
     jail.own_uid_only = true;
     jail.configuration.reader = jail.daemon_uid;

@@ -47,6 +47,16 @@ def connect(path): socket.socket(socket.AF_UNIX).connect(path)
 def bind(path): socket.socket(socket.AF_UNIX).bind(path)
 `;
 
+const quote = (path: string): string => JSON.stringify(path);
+
+/** Makes a directory with exactly this mode. */
+function make(path: string, mode: number, group = 0): string {
+  mkdirSync(path);
+  chownSync(path, 0, group);
+  chmodSync(path, mode);
+  return path;
+}
+
 describe.skipIf(missing("attacks on root's sockets", ownUid))(
   "FI-28: a daemon that was taken over, beside sockets of root",
   () => {
@@ -83,9 +93,6 @@ describe.skipIf(missing("attacks on root's sockets", ownUid))(
       await new Promise<void>((resolve) => server.listen(path, resolve));
       return path;
     }
-    /** Like `asDaemon`, while this process serves: a synchronous child would keep its servers from answering. */
-    const quote = (path: string): string => JSON.stringify(path);
-
     test("gets a connection to the socket of its command line, and to no other by any name", async () => {
       const named = await serve(join(closed, "named.sock"));
       const other = await serve(join(closed, "other.sock"));
@@ -125,17 +132,10 @@ show("connect", ${quote(join(closed, "missing", "x.sock"))})
 
     test("gets nothing by a path that it could lead elsewhere, although the command line names the path", async () => {
       const victim = await serve(join(closed, "victim.sock"));
-      const make = (name: string, mode: number, group = 0): string => {
-        const path = join(directory, name);
-        mkdirSync(path);
-        chownSync(path, 0, group);
-        chmodSync(path, mode);
-        return path;
-      };
-      const shared = make("shared", 0o2770, uid);
-      const open = make("open", 0o777);
-      const sticky = make("sticky", 0o1777);
-      const kept = make("kept", 0o755);
+      const shared = make(join(directory, "shared"), 0o2770, uid);
+      const open = make(join(directory, "open"), 0o777);
+      const sticky = make(join(directory, "sticky"), 0o1777);
+      const kept = make(join(directory, "kept"), 0o755);
       mkdirSync(join(sticky, "of-root"), { mode: 0o755 });
       for (const path of [join(shared, "link"), join(kept, "link")]) symlinkSync(closed, path);
       for (const path of [shared, open, join(sticky, "of-root"), join(kept)]) await serve(join(path, "direct.sock"));
