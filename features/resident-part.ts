@@ -101,6 +101,10 @@ export interface ResidentSettings {
   readonly statusName?: string;
   /** The paths of the sockets on which the part listens. */
   readonly sockets: readonly string[];
+  /** The paths of other programs' sockets to which the part connects, in directories that root alone may use. */
+  readonly connects?: readonly string[];
+  /** Directories that the part writes beside other programs. */
+  readonly directories?: readonly string[];
   readonly make: (init: ResidentInit) => Promise<ResidentPart>;
 }
 

@@ -135,6 +135,12 @@ const values = z.strictObject({
     sandboxes: z.int().min(0).max(daemonCounts.sandboxes.max),
     isolation: z.enum(daemonIsolations),
     sandboxUids: z.string().regex(uidOptionPattern),
+    // The kernel's last uid means none, and Kubernetes' groups end at 2^31 - 1.
+    uid: z
+      .int()
+      .min(0)
+      .max(2 ** 31 - 1),
+    shareDirectories: z.array(path),
     sandboxStart: z.enum(["copy", "new"]),
     logLevel: z.enum(logLevels),
     otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),

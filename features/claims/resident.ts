@@ -42,7 +42,9 @@ export const resident: ResidentFeature = {
   read: (values) => {
     const options = optionsOf(values);
     if (options === undefined) return undefined;
-    return { statusName: "claims", sockets: [options.socket], make: (init) => claimsPart(options, init) };
+    const { socket, cdiDirectory } = options;
+    const directories = cdiDirectory === undefined ? [] : [cdiDirectory];
+    return { statusName: "claims", sockets: [socket], directories, make: (init) => claimsPart(options, init) };
   },
 };
 

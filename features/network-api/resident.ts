@@ -35,6 +35,7 @@ export const resident: ResidentFeature = {
     if (api === undefined && feed === undefined) return undefined;
     return {
       sockets: api === undefined ? [] : [api.socket],
+      connects: feed === undefined ? [] : [feed.socket],
       make: (init) => networkApiPart(api, feed, init),
     };
   },

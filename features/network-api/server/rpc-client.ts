@@ -1,7 +1,7 @@
 // A client of the CRI Network API on a unix socket: gRPC over node:http2.
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
+import { connectTo } from "../../../host/store/files/reach-socket.ts";
 import { FrameReader, framed } from "../../../src/grpc/grpc-wire.ts";
 import type { RpcMethod } from "../../../host/node/grpc/rpc-method.ts";
 import { rpcMethods } from "./messages.ts";
@@ -111,7 +111,7 @@ export class NetworkApiClient {
   }
 
   #connected(): ClientHttp2Session {
-    const session = connectHttp2("http://localhost", { createConnection: () => connect(this.#socket) });
+    const session = connectHttp2("http://localhost", { createConnection: () => connectTo(this.#socket) });
     // The streams of the connection get the error, too.
     session.on("error", () => undefined);
     return session;

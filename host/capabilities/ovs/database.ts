@@ -1,11 +1,12 @@
 // One connection to OVSDB's Unix socket. Each message of the server is bounded in size, depth and time, and an invalid message ends the connection.
 
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { MessageSplitter } from "../../../src/ovsdb/message-splitter.ts";
 import { errnoOf } from "../../store/files/errno.ts";
+import { connectTo } from "../../store/files/reach-socket.ts";
 import { type Operation, readMessage, type TransactionOutcome, transactRequest } from "../../../src/ovsdb/messages.ts";
 
 /** A database that carries out transactions. */
@@ -45,7 +46,7 @@ const retryMs = 5;
 async function connectWithin({ socket: path, timeoutMs, clock }: DatabaseAddress): Promise<Result<Connection>> {
   const deadline = clock() + timeoutMs;
   for (;;) {
-    const socket = connect({ path });
+    const socket = connectTo(path);
     const error = await new Promise<Error | undefined>((settle) => {
       socket.once("connect", () => settle(undefined));
       socket.once("error", settle);

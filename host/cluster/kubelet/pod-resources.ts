@@ -2,7 +2,7 @@
 // devices. One gRPC call over node:http2; a client library would cost more than the call.
 
 import { connect } from "node:http2";
-import { connect as connectSocket } from "node:net";
+import type { Socket } from "node:net";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { AllocatedDevices } from "../../../src/npwg/device-id.ts";
@@ -16,20 +16,21 @@ const method = "/v1.PodResourcesLister/List";
 /** An empty message, uncompressed: the five-byte gRPC prefix. */
 const request = Buffer.alloc(5);
 
-/** The devices of one pod, with containers in the kubelet's order. Fault KUBELET_UNREADABLE. */
+/** The devices of one pod, with containers in the kubelet's order. `connection`: to the service's socket, just opened. Fault KUBELET_UNREADABLE. */
 export async function podResources(
   socket: string,
+  connection: Socket,
   pod: { readonly namespace: string; readonly name: string },
 ): Promise<Result<readonly AllocatedDevices[]>> {
-  const answer = await list(socket);
+  const answer = await list(socket, connection);
   if (!answer.ok) return answer;
   const devices = devicesOf(answer.value, pod);
   return devices === undefined ? unreadable(socket, "its answer is malformed") : ok(devices);
 }
 
-function list(socket: string): Promise<Result<Uint8Array>> {
+function list(socket: string, connection: Socket): Promise<Result<Uint8Array>> {
   return new Promise((resolve) => {
-    const session = connect("http://localhost", { createConnection: () => connectSocket(socket) });
+    const session = connect("http://localhost", { createConnection: () => connection });
     const end = (result: Result<Uint8Array>): void => {
       clearTimeout(deadline);
       session.destroy();

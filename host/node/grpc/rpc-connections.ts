@@ -10,7 +10,7 @@ import {
 } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { listenOn, uidOf } from "../../store/files/unix-socket.ts";
+import { listenOn, stopListening, uidOf } from "../../store/files/unix-socket.ts";
 import type { Clock } from "../../system/clock.ts";
 
 /** Settings of the connections. */
@@ -73,7 +73,7 @@ export class RpcConnections {
 
   /** Ends all connections. */
   close(): void {
-    this.#listener.close();
+    stopListening(this.#listener, this.#init.socket);
     this.#http.close();
     for (const { socket } of this.#open) socket.destroy();
   }

@@ -12,7 +12,8 @@ import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launc
 import { zygoteCommand } from "../../sandbox/launcher/zygote-program.ts";
 import { guestProgram } from "../../sandbox/process/sandbox-process.ts";
 import { giveUpRights, hasRights } from "../../system/libc/own-rights.ts";
-import { rootHelp } from "../../sandbox/launcher/ask-root.ts";
+import { askPaths, rootHelp, socketsOfRoot } from "../../sandbox/launcher/ask-root.ts";
+import { useRootSockets } from "../../store/files/root-sockets.ts";
 import { askRootWith } from "../../store/files/shared-with-root.ts";
 import { nodePath } from "../../system/node-path.ts";
 import { askedFiles } from "../../node/cni-configuration/asked-files.ts";
@@ -25,7 +26,7 @@ import { Daemon, type DaemonInit } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
-import { boundsOf } from "./daemon-bounds.ts";
+import { boundsOf, rootSocketsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
 import { systemClock } from "../../system/clock.ts";
@@ -53,6 +54,13 @@ function dropRights(options: DaemonOptions, launcher: string, program: ProgramOf
 /** Whether this process has the user of `--uid`. */
 function hasUser({ uid }: DaemonOptions): boolean {
   return uid === undefined || process.getuid?.() === uid;
+}
+
+/** Lets this process ask its launch server for what root alone may use. */
+function askRoot(options: DaemonOptions, launcher: string, server: LaunchServer): void {
+  const ask = askPaths(server);
+  askRootWith(rootHelp(launcher, server, ask, options.cniConfiguration?.directory));
+  useRootSockets(socketsOfRoot(ask, rootSocketsOf(options)));
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
@@ -112,8 +120,7 @@ async function main(options: DaemonOptions): Promise<void> {
     );
     process.exit(2);
   }
-  const ownUid = options.uid !== undefined && launchServer !== undefined;
-  if (ownUid) askRootWith(rootHelp(jail.launcher, launchServer, options.cniConfiguration?.directory));
+  if (options.uid !== undefined && launchServer !== undefined) askRoot(options, jail.launcher, launchServer);
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   limitArenas(arenas);
   boundHeapGrowth();

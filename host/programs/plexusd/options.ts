@@ -41,6 +41,8 @@ export interface DaemonOptions {
   readonly uid: number | undefined;
   /** Directories that a daemon with a user of its own shares with root's programs, besides the usual ones. */
   readonly sharedDirectories: readonly string[];
+  /** Sockets of root to which a daemon with a user of its own connects, besides the kubelet's. */
+  readonly socketsOfRoot: readonly string[];
   readonly nodeName: string | undefined;
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
@@ -112,6 +114,9 @@ export const usageOf = (
   --share-dir PATH      with --uid: a directory of leases or other state that
                         native plugins write, too; may be repeated
                         (${defaultLeaseDirectory} is shared always)
+  --connect-to PATH     with --uid: a socket that root alone may use, such as
+                        OVSDB's; may be repeated (the kubelet's pod-resources
+                        socket always)
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
@@ -194,7 +199,7 @@ export function readOptions(
       residents: residents.flatMap(({ read }) => read(values) ?? []),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       writeTo: (values["write-to"] ?? []).map((path) => pathOf("write-to", path, 4095)),
-      ...userOf(values.uid, uidsOf(values["sandbox-uids"]), values["share-dir"] ?? []),
+      ...userOf(values, uidsOf(values["sandbox-uids"])),
       calls: count("calls"),
       queue: count("queue"),
       sandboxes: count("sandboxes"),
@@ -225,6 +230,7 @@ const ownOptions = {
   "write-to": { type: "string", multiple: true },
   uid: { type: "string" },
   "share-dir": { type: "string", multiple: true },
+  "connect-to": { type: "string", multiple: true },
   "node-name": { type: "string" },
   kubeconfig: { type: "string" },
   "cni-config-dir": { type: "string" },
@@ -257,15 +263,20 @@ function allOptions(residents: readonly ResidentFeature[]): typeof ownOptions {
 }
 
 function userOf(
-  text: string | undefined,
+  { uid: text, "share-dir": directories = [], "connect-to": sockets = [] }: OwnValues,
   reserved: SandboxUids,
-  sharedDirectories: readonly string[],
-): Pick<DaemonOptions, "uid" | "sharedDirectories"> {
-  if (text === undefined && sharedDirectories.length > 0) throw new Error("--share-dir needs --uid");
+): Pick<DaemonOptions, "uid" | "sharedDirectories" | "socketsOfRoot"> {
+  if (text === undefined && directories.length > 0) throw new Error("--share-dir needs --uid");
+  if (text === undefined && sockets.length > 0) throw new Error("--connect-to needs --uid");
   const uid = text === undefined ? undefined : countOf("uid", text, 1, maxUid);
   if (uid !== undefined && reserved !== "same" && uid >= reserved.first && uid < reserved.first + reserved.count)
     throw new Error(`--uid ${uid}: lies among the uids of sandbox processes (--sandbox-uids ${uidOptionText(reserved)})`);
-  return { uid, sharedDirectories: sharedDirectories.map((path) => pathOf("share-dir", path, 4095)) };
+  return {
+    uid,
+    sharedDirectories: directories.map((path) => pathOf("share-dir", path, 4095)),
+    // A socket's name is bounded, and its directory is not: the launch server enters it.
+    socketsOfRoot: sockets.map((path) => pathOf("connect-to", path, 4000)),
+  };
 }
 
 function foreignStepsOf(text: string): ForeignStepsPolicy {

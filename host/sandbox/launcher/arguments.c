@@ -69,16 +69,22 @@ static bool read_uids(struct jail *jail, const char *text) {
     return true;
 }
 
-static bool read_daemon_uid(struct jail *jail, const char *text) {
-    unsigned long long uid;
-    if (!read_number(&text, &uid) || *text != 0 || uid == 0 || uid >= UINT32_MAX) return false;
-    jail->daemon_uid = (unsigned)uid;
+static bool read_id(const char *text, unsigned *id) {
+    unsigned long long number;
+    if (!read_number(&text, &number) || *text != 0 || number == 0 || number >= UINT32_MAX) return false;
+    *id = (unsigned)number;
     return true;
 }
 
 static bool add_shared(struct jail *jail, const char *path, bool with_all_below) {
     if (path[0] != '/' || path[1] == 0 || jail->shared_count == SHARED_MAX) return false;
     jail->shared[jail->shared_count++] = (struct shared){.path = path, .with_all_below = with_all_below};
+    return true;
+}
+
+static bool add_socket(struct paths *paths, const char *path) {
+    if (path[0] != '/' || paths->count == SOCKETS_MAX) return false;
+    paths->each[paths->count++] = path;
     return true;
 }
 
@@ -102,9 +108,12 @@ static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--zygote") == 0) return jail->zygote_size < ZYGOTE_MAX && (jail->zygote[jail->zygote_size++] = value) != NULL;
     if (strcmp(name, "--supervisor") == 0) return (jail->supervisor_path = value) != NULL;
     if (strcmp(name, "--write") == 0) return jail->daemon_path_count < DAEMON_PATHS_MAX && (jail->daemon_paths[jail->daemon_path_count++] = value)[0] == '/';
-    if (strcmp(name, "--daemon-uid") == 0) return read_daemon_uid(jail, value);
+    if (strcmp(name, "--daemon-uid") == 0) return read_id(value, &jail->daemon_uid);
+    if (strcmp(name, "--join") == 0) return read_id(value, &jail->joined);
     if (strcmp(name, "--share") == 0) return add_shared(jail, value, true);
     if (strcmp(name, "--share-directory") == 0) return add_shared(jail, value, false);
+    if (strcmp(name, "--connect") == 0) return add_socket(&jail->connected, value);
+    if (strcmp(name, "--listen") == 0) return add_socket(&jail->listened, value);
     if (strcmp(name, "--cgroup") == 0) {
         jail->cgroup = value;
         return true;

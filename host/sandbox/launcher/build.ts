@@ -11,7 +11,18 @@ const directory = fileURLToPath(new URL(".", import.meta.url));
 
 const addonDirectory = join(directory, "../zygote");
 /** Sources of the launcher that the addon does not have: what the launch server and its askers do. */
-const ofPrograms = ["ask.c", "configuration.c", "daemon-calls.c", "main.c", "serve.c", "share.c", "steps.c", "zygote.c"];
+const ofPrograms = [
+  "ask.c",
+  "configuration.c",
+  "daemon-calls.c",
+  "fixed-path.c",
+  "main.c",
+  "serve.c",
+  "share.c",
+  "sockets.c",
+  "steps.c",
+  "zygote.c",
+];
 
 function filesEnding(folder: string, ending: string): readonly string[] {
   return readdirSync(folder)

@@ -78,9 +78,11 @@ export interface DaemonBounds {
   readonly writable: readonly string[];
   /** Undefined: the daemon keeps the user that it was started with. */
   readonly user?: DaemonUser | undefined;
+  /** A further group of a daemon that keeps its user. */
+  readonly group?: number | undefined;
 }
 
-/** A user of the daemon's own, and what that user shares with root (share.c). */
+/** A user of the daemon's own, and what that user shares with root (share.c, sockets.c). */
 export interface DaemonUser {
   /** Also the number of its group. */
   readonly uid: number;
@@ -88,20 +90,27 @@ export interface DaemonUser {
   readonly shared: readonly string[];
   /** Directories that are shared without the directories in them. */
   readonly sharedAlone: readonly string[];
+  /** Sockets in root's directories to which the daemon connects. */
+  readonly connects: readonly string[];
+  /** Sockets in root's directories on which the daemon listens. */
+  readonly listens: readonly string[];
 }
 
 /** The launcher's options for a daemon. */
-export function boundsArguments({ configuration, writable, user }: DaemonBounds): readonly string[] {
+export function boundsArguments({ configuration, writable, user, group }: DaemonBounds): readonly string[] {
   const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
-  return [...file, ...writable.flatMap((path) => ["--write", path]), ...(user === undefined ? [] : userArguments(user))];
+  const rights = user === undefined ? (group === undefined ? [] : ["--join", String(group)]) : userArguments(user);
+  return [...file, ...writable.flatMap((path) => ["--write", path]), ...rights];
 }
 
-function userArguments({ uid, shared, sharedAlone }: DaemonUser): readonly string[] {
+function userArguments({ uid, shared, sharedAlone, connects, listens }: DaemonUser): readonly string[] {
   return [
     "--daemon-uid",
     String(uid),
     ...shared.flatMap((path) => ["--share", path]),
     ...sharedAlone.flatMap((path) => ["--share-directory", path]),
+    ...connects.flatMap((path) => ["--connect", path]),
+    ...listens.flatMap((path) => ["--listen", path]),
   ];
 }
 

@@ -61,7 +61,7 @@ struct readable {
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
 };
 
-enum { DAEMON_PATHS_MAX = 64, SHARED_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255, ZYGOTE_MAX = 256 };
+enum { DAEMON_PATHS_MAX = 64, SHARED_MAX = 64, STEPS_MAX = 64, TYPE_MAX = 255, ZYGOTE_MAX = 256, SOCKETS_MAX = 16 };
 
 /* The daemon's file of the runtime's network configuration. */
 struct configuration {
@@ -83,6 +83,12 @@ struct shared {
     bool with_all_below;
 };
 
+/* Absolute paths of sockets (sockets.c). */
+struct paths {
+    const char *each[SOCKETS_MAX];
+    size_t count;
+};
+
 /* The jail that the arguments request. */
 struct jail {
     unsigned first_uid, uid_count; /* 0 uids: the process keeps the engine's uid */
@@ -101,8 +107,10 @@ struct jail {
     const char *daemon_paths[DAEMON_PATHS_MAX];       /* files and directories that the daemon may change; none: all */
     size_t daemon_path_count;
     unsigned daemon_uid; /* also its group; 0: the daemon keeps the launcher's user */
+    unsigned joined;     /* a further group of a daemon that keeps the user; 0: none */
     struct shared shared[SHARED_MAX];
     size_t shared_count;
+    struct paths connected, listened; /* sockets of root that the daemon uses */
     char *zygote[ZYGOTE_MAX + 1]; /* the zygote's program and its arguments */
     size_t zygote_size;
     const char *supervisor_path; /* only in a zygote, like the next: the launcher */
@@ -130,6 +138,7 @@ _Noreturn void execute(char **command);
 /* requests.c */
 long receive_request(int connection, char *text, int fds[ASKED_FDS]); /* answers its size (`fds` are -1 for a request without descriptors), 0 for one that is not understood, and -1 when the other side has ended */
 bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags);
+bool send_answer(int connection, int error, int fd); /* `fd`: goes with the answer; -1: none */
 bool complete_jail(struct jail *jail, char *text, long size); /* the jail by a request, its numbers as the last arguments of the command */
 
 /* zygote.c: the launch server's connection to its zygote. */
@@ -148,6 +157,12 @@ int change_configuration(const struct configuration *configuration, const char *
 /* share.c: both answer 0 or an errno. */
 int share_all(const struct jail *jail);
 int share_one(const struct jail *jail, char *path);
+
+/* sockets.c: answers 0 or an errno. `fd`: the descriptor, if the request has one. */
+int open_socket(const struct jail *jail, const char *verb, const char *path, int *fd);
+
+/* fixed-path.c: the directory of an absolute path, and the last part of the path. Answers -1 with errno: EPERM if the daemon could lead the path elsewhere. */
+int open_directory_of(const char *wanted, unsigned daemon, const char **name);
 
 /* steps.c: answers false for a text that is no list or could be read otherwise. */
 bool read_steps(const char *from, size_t size, struct steps *steps);

@@ -21,8 +21,11 @@
      --configuration PATH    the daemon's file of the runtime's network configuration
      --type TYPE             the type of Plexus' own step in that file
      --daemon-uid UID        the daemon's user and group; without one the daemon keeps the launcher's
+     --join GID              without that user: a group that the daemon is in, with what a daemon of that group has left
      --share DIRECTORY       a directory that root and that user write, with all below (share.c)
      --share-directory DIRECTORY   the same, without the directories below
+     --connect PATH          a socket of root to which that user gets connections (sockets.c)
+     --listen PATH           a socket in root's directory that is opened for that user
      --write PATH            a file or directory that the daemon may change; without one it may change all
 
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,

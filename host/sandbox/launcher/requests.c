@@ -30,14 +30,25 @@ long receive_request(int connection, char *text, int fds[ASKED_FDS]) {
     return 0;
 }
 
-bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags) {
+/* Sends the bytes with so many descriptors, at most ASKED_FDS. */
+static bool send_with(int connection, const void *bytes, size_t size, const int *fds, size_t count, int flags) {
     union descriptors control = {0};
-    struct iovec part = {.iov_base = (char *)(size_t)text, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
-    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(ASKED_FDS * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-    memcpy(CMSG_DATA(&control.header), fds, ASKED_FDS * sizeof(int));
+    struct iovec part = {.iov_base = (char *)(size_t)bytes, .iov_len = size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count > 0) {
+        message.msg_control = control.space;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
+    }
     return syscall(SYS_sendmsg, connection, &message, MSG_NOSIGNAL | flags) == (long)size;
 }
+
+bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags) {
+    return send_with(connection, text, size, fds, ASKED_FDS, flags);
+}
+
+bool send_answer(int connection, int error, int fd) { return send_with(connection, &error, sizeof error, &fd, fd < 0 ? 0 : 1, 0); }
 
 static bool is_number(const char *text) {
     unsigned long long number;

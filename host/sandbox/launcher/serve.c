@@ -5,6 +5,7 @@
      warm\0 BYTES\0 CGROUP\0 [NUMBER\0]…   the same, as a copy of a zygote (zygote.c)
      file\0 VERB\0 NAME\0             a change of the daemon's configuration file (configuration.c); the status has the errno
      share\0 DIRECTORY\0             without descriptors: the daemon's group gets the files that root has made there (share.c)
+     connect\0 PATH\0                the same with `listen` and `remove`: a socket in a directory of root (sockets.c)
 
    The daemon's arguments are the program's last ones, after a second `--`. Without `--uids`, `--configuration` and `--daemon-uid` there is no server. */
 #include "launcher.h"
@@ -20,11 +21,21 @@ static _Noreturn void change(const struct configuration *configuration, char *te
     _exit(0);
 }
 
-/* Shares a directory, without capabilities, and answers with the errno on the connection itself. */
-static _Noreturn void share(const struct jail *jail, char *text, long size, int connection) {
+/* Whether the request comes without descriptors, and its answer on the connection itself. */
+static bool is_about_paths(const char *verb) {
+    static const char *const verbs[] = {"share", "connect", "listen", "remove"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verb, verbs[i]) == 0) return true;
+    return false;
+}
+
+/* Does such a request, without capabilities. */
+static _Noreturn void use_path(const struct jail *jail, char *text, long size, int connection) {
     char *path = text + strlen(text) + 1;
-    int error = jail->daemon_uid != 0 && path < text + size && keep_capabilities(0) ? share_one(jail, path) : EINVAL;
-    send(connection, &error, sizeof error, MSG_NOSIGNAL);
+    int fd = -1, error = EINVAL;
+    if (jail->daemon_uid != 0 && path < text + size && keep_capabilities(0))
+        error = strcmp(text, "share") == 0 ? share_one(jail, path) : open_socket(jail, text, path, &fd);
+    send_answer(connection, error, fd);
     _exit(0);
 }
 
@@ -59,11 +70,11 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
         unsigned long none = 0;
         if (size == 0) continue;
         bool is_warm = strcmp(text, warm) == 0, has_descriptors = fds[0] >= 0;
-        if (!has_descriptors && strcmp(text, "share") != 0) continue;
+        if (!has_descriptors && !is_about_paths(text)) continue;
         int child = is_warm ? -1 : fork_into(&none);
         if (child == 0) {
             forget_zygote();
-            if (!has_descriptors) share(jail, text, size, connection);
+            if (!has_descriptors) use_path(jail, text, size, connection);
             close(connection);
             start(jail, text, size, fds);
         }
@@ -120,6 +131,8 @@ int serve(char **argv) {
     while (*daemon != NULL && strcmp(*daemon, "--") != 0) daemon++;
     if (*daemon == NULL || daemon[1] == NULL) return errno = EINVAL, fail("the launch server's arguments");
     *daemon++ = NULL;
+    /* Best effort: with CAP_DAC_OVERRIDE no group is needed. */
+    if (jail.daemon_uid == 0 && jail.joined != 0) syscall(SYS_setgroups, 1L, &jail.joined);
     if (jail.uid_count == 0 && jail.configuration.name == NULL && jail.daemon_uid == 0) return be_daemon(&jail, -1, 0, daemon);
     jail.own_uid_only = true;
     jail.configuration.reader = jail.daemon_uid;

@@ -4,7 +4,7 @@
 
      share\0 DIRECTORY\0     a directory of `--share`, or below; its answer is an errno (int) on the same connection
 
-   No symbolic link is followed below a directory of `--share`, and a file with a second name stays as it is. */
+   No symbolic link is followed below a directory of `--share`, and a file with a second name stays as it is. Directories above get no more than the right to pass. */
 #include "launcher.h"
 
 #include <dirent.h>
@@ -56,9 +56,38 @@ static int share_directory(int fd, unsigned group, int depth, int *left) {
     return error;
 }
 
+/* Gives the group such rights in a directory that is closed for other users. Best effort: the daemon reports what it lacks. A directory of a further group stays as
+   it is. */
+static void open_to_group(const char *path, unsigned group, unsigned rights) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_closed = fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & rights) != rights;
+    if (is_closed && (status.st_gid == 0 || status.st_gid == group) && syscall(SYS_fchown, (long)fd, -1L, (long)group) == 0)
+        syscall(SYS_fchmod, (long)fd, (long)((status.st_mode & 07777) | rights << 3));
+    if (fd >= 0) close(fd);
+}
+
+/* The daemon passes through the directories above: a runtime makes /var/lib/cni with mode 0700. */
+static void open_way(const char *path, unsigned group) {
+    char above[4096];
+    if (strlen(path) >= sizeof above) return;
+    strcpy(above, path);
+    for (char *slash = strchr(above + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        open_to_group(above, group, 01);
+        *slash = '/';
+    }
+}
+
 int share_all(const struct jail *jail) {
+    const char *configurations = jail->configuration.directory;
+    if (configurations != NULL) {
+        open_way(configurations, jail->daemon_uid);
+        open_to_group(configurations, jail->daemon_uid, 05);
+    }
     for (size_t i = 0; i < jail->shared_count; i++) {
         const struct shared *shared = &jail->shared[i];
+        open_way(shared->path, jail->daemon_uid);
         int left = ENTRIES_MAX, fd = open(shared->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         /* A directory that is missing or of another user stays as it is: the daemon reports what it lacks. */
         int error = fd < 0 ? 0 : share_directory(fd, jail->daemon_uid, shared->with_all_below ? DEPTH_MAX : 0, &left);

@@ -4,6 +4,7 @@ import { chmodSync, closeSync, constants, lstatSync, unlinkSync, writeSync } fro
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { makeDirectory } from "./make-directory.ts";
+import { rootSockets } from "./root-sockets.ts";
 import { openMade } from "./shared-with-root.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -13,24 +14,44 @@ import { socketDescriptor } from "../../system/node-internals.ts";
 /** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600; with a group of the user's own 0660. Fault DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {
+    const opened = rootSockets()?.listen(path);
+    if (opened !== undefined) {
+      if (!("error" in opened)) await listening(server, { fd: opened.descriptor });
+      return "error" in opened ? failed(fault("DAEMON_SOCKET", refusalText(path, opened.error))) : ok(undefined);
+    }
     makeDirectory(dirname(path), 0o711);
     if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) {
       if (await isListenedTo(path)) return failed(fault("DAEMON_SOCKET", `${path}: a daemon already listens on this socket`));
       unlinkSync(path);
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once("error", reject);
-    server.listen(path, resolve);
-    await promise;
-    server.off("error", reject);
-    // A connection that cannot be accepted, for example without a free descriptor, must not end the daemon.
-    server.on("error", () => undefined);
+    await listening(server, { path });
     // Root without CAP_DAC_OVERRIDE, such as a container's, reaches another user's socket by the group. The peer's uid decides about its requests.
     chmodSync(path, hasOwnGroup() ? 0o660 : 0o600);
     return ok(undefined);
   } catch (error) {
     return failed(fault("DAEMON_SOCKET", `${path}: ${error instanceof Error ? error.message : String(error)}`));
   }
+}
+
+/** Listens at the path, or with the descriptor that listens at it. */
+async function listening(server: Server, options: { readonly path: string } | { readonly fd: number }): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(options, resolve);
+  await promise;
+  server.off("error", reject);
+  // A connection that cannot be accepted, for example without a free descriptor, must not end the daemon.
+  server.on("error", () => undefined);
+}
+
+function refusalText(path: string, error: string): string {
+  return `${path}: ${error === "EADDRINUSE" ? "a daemon already listens on this socket" : `the launch server could not listen there: ${error}`}`;
+}
+
+/** Ends what `listenOn` began. Node removes the socket that it has made itself. */
+export function stopListening(server: Server, path: string): void {
+  server.close();
+  rootSockets()?.remove(path);
 }
 
 /** Whether this process' user is not root, and has a group of the same number: no other user is in it. */

@@ -41,7 +41,8 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
       const started = await startDaemon({
         socket: socketOf(),
         args: ["--state-dir", state(), "--reconcile-interval", "1", "--reconcile-grace", "1", ...args],
-        confined: { writable: [state(), stage.leases] },
+        // As the chart's container, which has /var/lib/cni.
+        confined: { writable: [dirname(state())] },
       });
       daemons.push(started);
       return started;
@@ -120,6 +121,23 @@ describe.skipIf(missingForMixed("a daemon with a uid of its own") || missing("a 
       expect(leases(stage.leases)).toEqual([]);
       expect(readdirSync(join(state(), "journal"))).toEqual([]);
       expect(stderr()).not.toMatch(/EACCES|EPERM/u);
+    });
+
+    test("leaves to a daemon of root without CAP_DAC_OVERRIDE what it attached, also in a state directory that only root could enter", async () => {
+      chmodSync(dirname(state()), 0o700);
+      const { stderr } = await ownDaemon();
+      const each: Attaching = { config: { ...mixedNetwork(stage), trace: undefined }, containerId: "pod", pod: stage.pod() };
+      await served("ADD", each);
+      expect(statSync(dirname(state()))).toMatchObject({ uid: 0, gid: uid });
+      expect(statSync(dirname(state())).mode & 0o7777).toBe(0o710);
+      await stopped();
+      const after = await daemon();
+      expect(readFileSync(`/proc/${after.pid}/status`, "utf8")).toMatch(new RegExp(`^Uid:(?:\\t0){4}$`, "mu"));
+      await served("CHECK", each);
+      await served("DEL", each);
+      expect(leases(stage.leases)).toEqual([]);
+      expect(readdirSync(join(state(), "journal"))).toEqual([]);
+      for (const text of [stderr(), after.stderr()]) expect(text).not.toMatch(/EACCES|EPERM/u);
     });
 
     test("frees in rounds what native host-local, which is root, left of pods that are gone", async () => {

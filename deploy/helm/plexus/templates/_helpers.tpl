@@ -135,6 +135,31 @@ seLinuxOptions:
 {{- end }}
 {{- end -}}
 
+{{- /* The context of pods that use the daemon's files and sockets: root without CAP_DAC_OVERRIDE reaches them by the daemon's group, also those that an earlier
+daemon with the default user has left. The kubelet gives the token to that group. */ -}}
+{{- define "plexus.nodeSecurityContext" -}}
+{{- include "plexus.podSecurityContext" . }}
+fsGroup: {{ .Values.daemon.uid | default 1999999999 | int64 }}
+{{- end -}}
+
+{{- /* The arguments that give the daemon its user. */ -}}
+{{- define "plexus.daemonUser" -}}
+{{- with .Values.daemon }}
+{{- if .uid }}
+{{- range list "SETUID" "SETGID" }}
+{{- if not (has . $.Values.capabilities.plexusd) }}{{ fail (printf "daemon.uid needs capabilities.plexusd with %s: the launch server changes the daemon's user. Add it, or set daemon.uid 0" .) }}{{ end -}}
+{{- end }}
+- --uid={{ .uid | int64 }}
+{{- range .shareDirectories }}
+- --share-dir={{ . }}
+{{- end }}
+{{- with $.Values.externalPorts.ovs.socket }}
+- --connect-to={{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "plexus.pullSecrets" -}}
 {{- with .Values.image.pullSecrets -}}
 imagePullSecrets:
