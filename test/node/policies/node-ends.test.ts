@@ -101,11 +101,14 @@ const alike = (source = "", target = ""): string =>
    require("node:net").connect({ host: "${target}", port: 1536, localAddress: "${source}", localPort: 1536 }).on("error", () => undefined);
    setTimeout(() => process.exit(3), 500);`;
 
+const macOf = (pod: PodNamespace): string => pod.links().find(({ name }) => name === "net1")?.mac ?? "";
+
 const containersIn = (cniDir: string): Promise<unknown> => withShim((shim) => containersWithEnds(shim, cniDir));
 
 describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node's end of a %s", (wiring, connect) => {
   let pod: PodNamespace;
   let peer: PodNamespace;
+  let guest: PodNamespace | undefined;
   const reachServers = new Map<PodNamespace, ReachServer>();
   const children: ChildProcess[] = [];
   let written: PolicyTable | undefined;
@@ -132,16 +135,21 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     for (const server of reachServers.values()) server.stop();
     for (const child of children) child.kill();
     await withShim((shim) => removeEnds(shim, at));
-    for (const each of [pod, peer]) each.dispose();
+    for (const each of [pod, peer, guest]) each?.dispose();
     if (wiring === "bridge") inHost(["ip", "link", "del", "ends0"]);
   });
 
   /** Puts the table at the node's end; undefined: it pins the pod's addresses only. */
   async function enforce(
     table: PolicyTable | undefined,
-    { established = "keep", anew = false, knows = true }: { established?: "keep" | "end"; anew?: boolean; knows?: boolean } = {},
+    {
+      established = "keep",
+      anew = false,
+      knows = true,
+      linkMac = macOf(pod),
+    }: { established?: "keep" | "end"; anew?: boolean; knows?: boolean; linkMac?: string } = {},
   ): Promise<void> {
-    const mac = (pod.links().find(({ name }) => name === "net1")?.mac ?? "").split(":").map((each) => Number.parseInt(each, 16));
+    const mac = linkMac.split(":").map((each) => Number.parseInt(each, 16));
     const addresses = ["10.6.0.1", "fd06::1"].flatMap((each) => readAddress(each) ?? []);
     const wanted = nodeTable([{ ifname: "net1", device: `e${pod.name}`, mac, addresses }], table, established);
     if (wanted === undefined) throw new Error("no end");
@@ -244,7 +252,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
 
   test("a pod that changes its MAC sends nothing, and goes on with its own", async () => {
     await enforce(undefined);
-    const mac = pod.links().find(({ name }) => name === "net1")?.mac ?? "";
+    const mac = macOf(pod);
     pod.exec(["ip", "link", "set", "net1", "address", "02:00:00:00:00:99"]);
     await reached(pod, 0, peers);
     expect(forged(forgeries)).toEqual([]);
@@ -302,5 +310,32 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     expect(inHost(["nft", "list", "tables"])).not.toContain("plexus");
     expect(await reached(pod, 6, peers)).toEqual(peers.toSorted());
     written = undefined;
+  });
+
+  // The last test: the pod's link stays a port of the bridge. KubeVirt does the same (netpod.go).
+  test("policies hold for a virtual machine behind a bridge in the pod, which has the link's MAC and addresses", async () => {
+    const linkMac = macOf(pod);
+    guest = createPodNamespace("g");
+    const [p, g] = [pod.name, guest.name];
+    const bridged = wiring === "bridge";
+    inHost([
+      "sh",
+      "-ec",
+      `ip -n ${p} addr flush dev net1
+       ip -n ${p} link set net1 address 02:00:00:00:00:77
+       ip -n ${p} link add k6t0 type bridge; ip -n ${p} link set k6t0 up; ip -n ${p} link set net1 master k6t0
+       ip -n ${p} link add tap0 type veth peer name net1 netns ${g}; ip -n ${p} link set tap0 master k6t0 up
+       ip netns exec ${g} sysctl -qw net.ipv6.conf.net1.accept_dad=0
+       ip -n ${g} link set net1 address ${linkMac} up
+       ip -n ${g} addr add 10.6.0.1/${bridged ? 24 : 32} dev net1; ip -n ${g} addr add fd06::1/${bridged ? 64 : 128} dev net1 nodad
+       ${bridged ? "" : `ip -n ${g} route add 10.6.1.1 dev net1; ip -n ${g} route add default via 10.6.1.1 dev net1; ip -n ${g} -6 route add default via fe80::1 dev net1`}`,
+    ]);
+    reachServers.set(guest, await startReachServer(guest.path));
+    await enforce(undefined, { linkMac });
+    expect(await reached(guest, 6, peers)).toEqual(peers.toSorted());
+    expect(await reached(peer, 4, own)).toEqual(own);
+    await enforce(toDb, { linkMac });
+    expect(await reached(guest, 4, peers)).toEqual(ofDb);
+    expect(await reached(peer, 0, own)).toEqual([]);
   });
 });
