@@ -79,6 +79,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         return { namespace, name, value: kept, size: 2 * kept.text.length };
       },
       onChange: notePolicyChange,
+      onFirstList: () => notePolicyChange(undefined),
     });
     this.#networkPolicies = new Reflector<object>({
       ...access,
@@ -96,6 +97,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         return isJsonObject(object) ? { namespace, name, value: object, size: JSON.stringify(object).length } : undefined;
       },
       onChange: notePolicyChange,
+      onFirstList: () => notePolicyChange(undefined),
     });
     this.#podNetworks = new Reflector<AskingPodNetwork>({
       ...access,
@@ -111,6 +113,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         return asker === undefined ? undefined : { namespace: "", name: asker.name, value: asker, size: 100 };
       },
       onChange: () => notePolicyChange(undefined),
+      onFirstList: () => notePolicyChange(undefined),
     });
   }
 
@@ -218,6 +221,7 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
         return { namespace, name: meta.value.name, value: kept, size: contentSize(kept) };
       },
       onChange: () => notePolicyChange(namespace),
+      onFirstList: () => notePolicyChange(namespace),
     });
     const watch = { ids: new Set(watched), reflector };
     this.#slices.set(namespace, watch);

@@ -125,6 +125,7 @@ export class ServiceInformer implements WatchedObjects<ServiceSource> {
         else networkOf.set(key, network);
         for (const each of new Set([before, network])) if (each !== undefined) noteServiceChange(each);
       },
+      onFirstList: () => watched.forEach(noteServiceChange),
     });
     this.#watch = { networks: new Set(watched), reflector };
     reflector.start();

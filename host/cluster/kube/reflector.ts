@@ -39,6 +39,8 @@ export interface ReflectorInit<T> {
   readonly onNew?: (object: StoredObject<T>) => void;
   /** Called for each object that was listed, created, changed or removed, after the stored objects have changed. */
   readonly onChange?: (namespace: string, name: string) => void;
+  /** Called after the first list. Objects that a caller has read before may be gone, and no call of `onChange` tells of them. */
+  readonly onFirstList?: () => void;
   /** The consequence while the collection is not watched; by default: "each call reads its objects from the API". */
   readonly whileNotWatched?: string;
   /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
@@ -238,10 +240,11 @@ export class Reflector<T> {
     });
     const isAbsent = listed.kind === "failed" && listed.absent === true && this.#init.absentIsEmpty === true;
     const before = this.#store;
+    const isFirst = !this.listed;
     if (isAbsent) {
       this.#absent = true;
       this.#store = new ObjectStore<T>(this.#init.bounds);
-      this.#notifyAll(before);
+      this.#notifyAll(before, isFirst);
     }
     if (listed.kind !== "listed") return listed;
     this.#absent = false;
@@ -249,13 +252,14 @@ export class Reflector<T> {
     this.#version = listed.version;
     this.#newest = listed.version;
     this.#lists += 1;
-    this.#notifyAll(before);
+    this.#notifyAll(before, isFirst);
     return done;
   }
 
   /** Tells of all objects after a list: those that are gone first. */
-  #notifyAll(before: ObjectStore<T>): void {
-    const { onChange } = this.#init;
+  #notifyAll(before: ObjectStore<T>, isFirst: boolean): void {
+    const { onChange, onFirstList } = this.#init;
+    if (isFirst) onFirstList?.();
     if (onChange === undefined) return;
     const store = this.#store;
     for (const { namespace, name } of before.all()) if (store.get(namespace, name) === undefined) onChange(namespace, name);
