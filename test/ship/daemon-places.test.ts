@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defaultUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import { root } from "../lab/compiled.ts";
 import { containerOf, objectsOf, podOf } from "../lab/kube/chart.ts";
 import { missing } from "../lab/requires.ts";
@@ -45,6 +46,11 @@ test("FI-01: the unit lets the daemon write in no such directory, and hides the 
   expect(touching(writable)).toEqual([]);
   for (const key of ["ProtectKernelTunables", "PrivateDevices", "NoNewPrivileges"])
     expect([key, valuesOf(key)]).toEqual([key, ["yes"]]);
+});
+
+test("FI-28: the unit gives the daemon a user of its own, outside of those of sandbox processes", () => {
+  const [uid = NaN] = [...unit.matchAll(/^ExecStart=.* --uid (\d+)$/gmu)].map(([, number]) => Number(number));
+  expect(uid > 65_535 && (uid < defaultUids.first || uid >= defaultUids.first + defaultUids.count)).toBe(true);
 });
 
 const analyzer = () =>

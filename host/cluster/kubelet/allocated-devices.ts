@@ -5,13 +5,8 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import { connectIfPresent } from "../../store/files/reach-socket.ts";
 import { checkpointDevices } from "./checkpoint.ts";
+import { kubeletDirectory, podResourcesSocket } from "./kubelet-paths.ts";
 import { podResources } from "./pod-resources.ts";
-
-/** The kubelet's root directory. */
-export const kubeletDirectory = "/var/lib/kubelet";
-
-/** The socket of the pod-resources service in the kubelet's root directory. */
-export const podResourcesSocket = (directory: string): string => `${directory}/pod-resources/kubelet.sock`;
 
 /** The pod's devices to distribute; without service and checkpoint, none are known. Fault KUBELET_UNREADABLE. */
 export async function allocatedDevices(

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { kubeletDirectory, podResourcesSocket } from "../../cluster/kubelet/allocated-devices.ts";
+import { kubeletDirectory, podResourcesSocket } from "../../cluster/kubelet/kubelet-paths.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { readTemplate } from "../../../src/configuration/written-configuration.ts";
 import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";

@@ -53,6 +53,16 @@ test.each([
   expect(read("--otlp", text).otlp?.href).toBe(url);
 });
 
+test("sockets of root and shared directories are for a daemon with a user of its own", () => {
+  const options = read("--uid", "4711", "--connect-to", "/a.sock", "--connect-to", "/b.sock", "--share-dir", "/leases");
+  expect(options).toMatchObject({ uid: 4711, socketsOfRoot: ["/a.sock", "/b.sock"], sharedDirectories: ["/leases"] });
+  expect(readOptions(["--connect-to", "/a.sock"], [])).toEqual({ wrong: "--connect-to needs --uid" });
+  expect(readOptions(["--share-dir", "/leases"], [])).toEqual({ wrong: "--share-dir needs --uid" });
+  expect(readOptions(["--uid", "4711", "--connect-to", "a.sock"], [])).toEqual({
+    wrong: expect.stringContaining("--connect-to a.sock: must be an absolute path"),
+  });
+});
+
 test.each(["socket", "status-socket", "state-dir", "kubeconfig"])("refuses a relative path in --%s", (name) => {
   expect(readOptions([`--${name}`, "here/below"], [])).toEqual({
     wrong: expect.stringContaining(`--${name} here/below: must be an absolute path`),

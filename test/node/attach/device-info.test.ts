@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { kubeletDirectory } from "../../../host/cluster/kubelet/allocated-devices.ts";
+import { kubeletDirectory } from "../../../host/cluster/kubelet/kubelet-paths.ts";
 import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../../src/npwg/device-info.ts";
 import { startKubelet } from "../../lab/kubelet.ts";
 import { installRecorder, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";

@@ -4,7 +4,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { kubeletDirectory } from "../../../host/cluster/kubelet/allocated-devices.ts";
+import { kubeletDirectory } from "../../../host/cluster/kubelet/kubelet-paths.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
 import { startDaemon, type TestDaemon } from "../../lab/daemon.ts";
