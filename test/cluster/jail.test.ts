@@ -70,6 +70,19 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
     await expect.poll(() => leftOn(node)).toEqual(nothingLeft);
   });
 
+  test("FI-28: the daemon has a uid of its own, no group besides and no capability; its launch server alone is root", () => {
+    const script = `for each in /proc/[0-9]*; do
+      if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q '/opt/plexus/plexusd.cjs --socket'; then sed -n 's/^\\(Name\\|Uid\\|Gid\\|Groups\\|CapPrm\\|NoNewPrivs\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
+    done`;
+    const found = node.run(["sh", "-c", script]).stdout.split("\n").filter(Boolean).toSorted();
+    const [daemon = "", server = "", ...more] = found.toSorted(
+      (a, b) => Number(b.includes("Uid 1999999999")) - Number(a.includes("Uid 1999999999")),
+    );
+    expect(daemon).toMatch(/Uid (1999999999) \1 \1 \1 Gid \1 \1 \1 \1 Groups\s+CapPrm 0{16} NoNewPrivs 1/u);
+    expect(server).toMatch(/^Name plexus-launcher Uid (0) \1 \1 \1 .*CapPrm 00000000000000c0 NoNewPrivs 1/u);
+    expect(more).toEqual([]);
+  });
+
   test("plexusctl doctor --prove-sandbox succeeds, and the threat model names the reason of each control that is missing", async () => {
     const { status, stdout, stderr } = await inDaemon("/opt/plexus/plexusctl.cjs", "doctor", "--prove-sandbox", "-o", "json");
     expect([status, stderr.replaceAll(/^.*ExperimentalWarning.*\n|^\(Use .*\n/gmu, "")]).toEqual([0, ""]);

@@ -385,7 +385,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     test("are these, and no other ones", () => {
       expect(pod).toMatchObject({ hostNetwork: true, automountServiceAccountToken: false });
       expect([pod.hostPID, pod.hostIPC]).toEqual([undefined, undefined]);
-      expect(pod.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" } });
+      expect(pod.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" }, fsGroup: 1_999_999_999 });
       const added = containers.map(({ name, securityContext }) => [name, securityContext.capabilities.add ?? []]);
       expect(Object.fromEntries(added)).toEqual({
         install: [],
