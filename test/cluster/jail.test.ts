@@ -72,9 +72,9 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
 
   test("FI-28: the daemon has a uid of its own, no group besides and no capability; its launch server alone is root", () => {
     const script = `for each in /proc/[0-9]*; do
-      if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q '/opt/plexus/plexusd.cjs --socket'; then sed -n 's/^\\(Name\\|Uid\\|Gid\\|Groups\\|CapPrm\\|NoNewPrivs\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
+      if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q '[/]opt/plexus/plexusd.cjs --socket'; then sed -n 's/^\\(Name\\|Uid\\|Gid\\|Groups\\|CapPrm\\|NoNewPrivs\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
     done`;
-    const found = node.run(["sh", "-c", script]).stdout.split("\n").filter(Boolean).toSorted();
+    const found = node.run(["sh", "-c", script]).stdout.split("\n").filter(Boolean);
     const [daemon = "", server = "", ...more] = found.toSorted(
       (a, b) => Number(b.includes("Uid 1999999999")) - Number(a.includes("Uid 1999999999")),
     );
