@@ -107,25 +107,33 @@ function policy(name: string, spec: object): Policy {
 }
 
 function peersAmong(pods: readonly ScalePod[]): (selector: LabelSelector) => readonly Peer[] {
-  return (selector) =>
-    pods.flatMap(({ labels, addresses }) => (selects(selector, labels) ? [{ namespace, addresses, ports: [] }] : []));
+  const found = new Map<string, readonly Peer[]>();
+  return (selector) => {
+    const key = JSON.stringify(selector);
+    const peers =
+      found.get(key) ??
+      pods.flatMap(({ labels, addresses }) => (selects(selector, labels) ? [{ namespace, addresses, ports: [] }] : []));
+    found.set(key, peers);
+    return peers;
+  };
 }
 
-/** The table of a pod of each workload. */
+const link = { ifname: "net1", networks: [network] };
+
+/** The table of each workload. Workloads with the same policies share one. */
 function tablesOf(policies: readonly Policy[], pods: readonly ScalePod[]): readonly PolicyTable[] {
   const find = peersAmong(pods);
   const findPeers: FindPeers = ({ pods: selector }) => find(selector);
-  const link = { ifname: "net1", networks: [network] };
+  const made = new Map<string, PolicyTable>();
   return Array.from({ length: scale.workloads }, (_, workload) => {
     const { labels } = pods[workload * podsOfWorkload] ?? { labels: new Map<string, string>() };
-    const applied = appliedPolicies(policies, { namespace, labels }, link);
-    const compiled = compile({
-      interfaces: [{ link, policies: applied.policies }],
-      ports: [],
-      findPeers,
-      established: "keep",
-    });
+    const applied = appliedPolicies(policies, { namespace, labels }, link).policies;
+    const key = applied.map((each) => each.policy.name).join(" ");
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const compiled = compile({ interfaces: [{ link, policies: applied }], ports: [], findPeers, established: "keep" });
     if (!compiled.ok || compiled.value === undefined) throw new Error("a workload has no table");
+    made.set(key, compiled.value);
     return compiled.value;
   });
 }
@@ -146,11 +154,14 @@ function countOf(policies: readonly Policy[]): PolicyScale {
   const [table] = earlier;
   if (table === undefined) throw new Error("there is no table");
   const at: PlacedTable = podTable;
+  const known = new Map<PolicyTable, Messages>();
   const changes = earlier.map((each, workload) => {
     const changed = later[workload];
-    const requests = changed === undefined ? undefined : changeRequests(at, each, changed);
-    if (requests === undefined) throw new Error("a changed address changes more than elements");
-    return messagesOf(requests);
+    const requests = known.has(each) || changed === undefined ? undefined : changeRequests(at, each, changed);
+    const messages = known.get(each) ?? (requests === undefined ? undefined : messagesOf(requests));
+    if (messages === undefined) throw new Error("a changed address changes more than elements");
+    known.set(each, messages);
+    return messages;
   });
   const concerned = changes.filter(({ count }) => count > 0);
   const largest = concerned.toSorted((one, other) => other.bytes - one.bytes)[0] ?? { count: 0, bytes: 0 };
@@ -165,14 +176,8 @@ function countOf(policies: readonly Policy[]): PolicyScale {
     return { size, isChanged: JSON.stringify(own) !== JSON.stringify(changed) };
   });
   return {
-    ofPod: appliedPolicies(
-      policies,
-      { namespace, labels: before[0]?.labels ?? new Map() },
-      { ifname: "net1", networks: [network] },
-    ).policies.length,
-    tables: new Set(
-      earlier.map((each) => JSON.stringify(tableRequests(at, each).map(({ body }) => Buffer.from(body).toString("hex")))),
-    ).size,
+    ofPod: appliedPolicies(policies, { namespace, labels: before[0]?.labels ?? new Map() }, link).policies.length,
+    tables: new Set(earlier).size,
     rulesOfPod: rulesOf(table),
     elementsOfPod: elementsOf(table),
     rulesAtEnd: rulesOf(ends),
@@ -188,7 +193,18 @@ function countOf(policies: readonly Policy[]): PolicyScale {
   };
 }
 
-/** The counts: each policy selects one workload, and each policy selects all pods. */
-export function policyScales(): { readonly ofWorkloads: PolicyScale; readonly forAll: PolicyScale } {
-  return { ofWorkloads: countOf(ofWorkloads()), forAll: countOf(forAll()) };
+/** The counts of both distributions. */
+export interface PolicyScales {
+  /** Each policy selects one workload. */
+  readonly ofWorkloads: PolicyScale;
+  /** Each policy selects all pods. */
+  readonly forAll: PolicyScale;
+}
+
+let scales: PolicyScales | undefined;
+
+/** The counts, made once in a process. */
+export function policyScales(): PolicyScales {
+  scales ??= { ofWorkloads: countOf(ofWorkloads()), forAll: countOf(forAll()) };
+  return scales;
 }
