@@ -14,6 +14,7 @@ import { filesBelow, type PodNamespace } from "../lab/namespaces.ts";
 import type { Answer } from "../lab/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../lab/recorder.ts";
 import { bridgeCommand, iproute2, linkType, missing, privateNamespaces } from "../lab/requires.ts";
+import { endTable } from "../../features/policies/node/end-table.ts";
 import { podTable } from "../../features/policies/node/pod-table.ts";
 import { type Snapshot, snapshotOf } from "../lab/namespace-snapshot.ts";
 
@@ -29,6 +30,9 @@ interface NodeState {
   readonly ovs: string | undefined;
   readonly calls: readonly unknown[];
 }
+
+/** The policies at the node's end of the neighbour's veth. */
+const victimEnd = endTable("/var/lib/cni/victim", "neighbour");
 
 /** `empty`: grants without any object. `other`: grants of objects that the intruder does not attempt to use. */
 type Grants = "empty" | "other";
@@ -86,8 +90,11 @@ describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants,
       done
       ip neigh add 10.99.0.2 lladdr 02:00:00:00:00:02 dev victim0 nud permanent
       ip route add default via 10.99.0.2
-      if command -v nft > /dev/null; then nft 'table ip victim { chain c { ip saddr 10.99.0.2 drop; }; }'; fi`;
-    // The pods have policies (features/policies/node/pod-table.ts): no capability may change their tables.
+      if command -v nft > /dev/null; then
+        nft 'table ip victim { chain c { ip saddr 10.99.0.2 drop; }; }'
+        nft 'table ${victimEnd.family} ${victimEnd.name} { chain from/net1 { type filter hook ingress device victim1 priority 0; ether type 0x88b5 drop; }; }'
+      fi`;
+    // The pods have policies, and the neighbour also at the node's end (features/policies/node/pod-table.ts): no capability may change their tables.
     const policies = `if command -v nft > /dev/null; then nft 'table inet ${podTable.name} { chain input { type filter hook input priority 0; iifname "net9" drop; }; }'; fi;`;
     const podScript =
       policies +

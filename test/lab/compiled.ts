@@ -93,7 +93,8 @@ export function compiledPlugin(
     | "bereave"
     | "pester"
     | "inject"
-    | "post",
+    | "post"
+    | "frames",
 ): string {
   const source = join(pluginSources, `${name}.c`);
   const inputs = [flags.join(" "), readFileSync(source, "utf8"), readFileSync(join(pluginSources, "record.h"), "utf8")];
