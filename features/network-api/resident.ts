@@ -53,16 +53,20 @@ async function networkApiPart(
     served = new module.NetworkApi(api, { ...init, warn });
   }
   let fed: NetworkFeed | undefined;
+  let isClosed = false;
   return {
     listen: async () => served?.listen() ?? ok(undefined),
     start: async () => {
       const source = feed && (await init.apiFromStart());
       if (source === undefined || feed === undefined) return;
       const module = await import("./server/network-feed.ts");
+      // The daemon may end while it waits for the API.
+      if (isClosed) return;
       fed = new module.NetworkFeed({ ...source, ...feed, warn });
       fed.start();
     },
     close: () => {
+      isClosed = true;
       served?.close();
       fed?.stop();
     },

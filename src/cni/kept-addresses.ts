@@ -2,10 +2,10 @@
 
 import { failed, ok, type Result } from "../fault/result.ts";
 import { fault } from "../fault/fault.ts";
-import { readCidr } from "../net/ip.ts";
 import { editMembers, memberValue } from "../json/document.ts";
 import { boundedJson } from "../json/bounded-json.ts";
 import { isJsonObject } from "../json/document.ts";
+import { defaultFamilyOf } from "../npwg/default-route.ts";
 import { addressesOf, sandboxInterfaces } from "../npwg/sandbox-interface.ts";
 import { printCniArgs, splitCniArgs } from "./args.ts";
 import type { Attachment } from "./attachment.ts";
@@ -39,7 +39,7 @@ function withStatic(plugin: PluginConf, { ips, routes, dns }: CniResult): Result
   const ipam = {
     type: keepingIpam,
     addresses: ips.map(({ address, gateway }) => (gateway === undefined ? { address } : { address, gateway })),
-    routes: addsDefault ? routes.filter(({ dst }) => readCidr(dst)?.prefix !== 0) : routes,
+    routes: addsDefault ? routes.filter(({ dst, table }) => defaultFamilyOf(dst, table) === undefined) : routes,
     ...(dns === undefined ? {} : { dns }),
   };
   return parsePluginConf(

@@ -30,6 +30,13 @@ describe("a result after the default routes were settled", () => {
     expect(edited(dual, [4, 6])).not.toContain("gateway");
   });
 
+  test("N11-14: keeps the default routes of tables other than the main one, which stay in the pod", () => {
+    const policy = '{"dst":"0.0.0.0/0","gw":"10.0.0.1","table":100}';
+    const main = '{"dst":"0.0.0.0/0","gw":"10.0.0.1","table":254},{"dst":"0.0.0.0/0","table":0},{"dst":"0.0.0.0/0","table":null}';
+    const result = '{"cniVersion":"1.1.0","routes":[ROUTES]}';
+    expect(edited(result.replace("ROUTES", `${main},${policy}`), [4], none, "1.1.0")).toBe(result.replace("ROUTES", policy));
+  });
+
   test("N11-14: stays unchanged byte for byte without a change", () => {
     expect(edited(dual, [])).toBe(dual);
     expect(edited('{"cniVersion":"1.0.0"}', [4, 6])).toBe('{"cniVersion":"1.0.0"}');

@@ -7,10 +7,9 @@ import { type Family, readCidr } from "../net/ip.ts";
 import { readResult } from "../cni/read-result.ts";
 import type { PluginResult } from "../cni/result.ts";
 import { versionGroup } from "../cni/versions.ts";
-import type { NewRoute, ResultRoutes } from "./default-route.ts";
+import { anywhere, defaultFamilyOf, type NewRoute, type ResultRoutes } from "./default-route.ts";
 
 const families: readonly Family[] = [4, 6];
-const defaultDestination: Readonly<Record<Family, string>> = { 4: "0.0.0.0/0", 6: "::/0" };
 
 /**
  * The result with its default routes as planned; all other bytes stay. In 0.1.0 and 0.2.0 a family without an address cannot hold
@@ -55,7 +54,7 @@ function routesText(holder: JsonObjectDocument, { cleared, replaced }: ResultRou
 
 function routeText({ family, gateway, metric }: NewRoute, index: number, priorities: boolean): string {
   const priority = priorities && index > 0 ? { priority: metric } : {};
-  return JSON.stringify({ dst: defaultDestination[family], gw: gateway, ...priority });
+  return JSON.stringify({ dst: anywhere[family], gw: gateway, ...priority });
 }
 
 /** The list `ips`, without the gateways of the cleared families. */
@@ -79,10 +78,10 @@ function listIn(holder: JsonObjectDocument, key: string): readonly string[] {
   return text === undefined || !Array.isArray(memberValue(holder, key)) ? [] : elementTexts(text);
 }
 
-/** The family of a default route; undefined for any other route. */
+/** The family of a default route of the main table; undefined for any other route. Routes of other tables stay in the pod. */
 function defaultFamily(route: string): Family | undefined {
   const document = parseDocument(route, { what: "route" });
-  const dst = document.ok ? memberValue(document.value, "dst") : undefined;
-  const cidr = typeof dst === "string" ? readCidr(dst) : undefined;
-  return cidr?.prefix === 0 ? cidr.address.family : undefined;
+  if (!document.ok) return undefined;
+  const [dst, table] = [memberValue(document.value, "dst"), memberValue(document.value, "table")];
+  return typeof dst === "string" ? defaultFamilyOf(dst, typeof table === "number" ? table : undefined) : undefined;
 }

@@ -158,6 +158,14 @@ describe("default routes", () => {
     const renamed = result('{"interfaces":[{"name":"veth1"},{"name":"wan0","sandbox":"/n"},{"name":"wan1","sandbox":"/n"}]}');
     expect(linksOf(renamed, "net1")).toEqual(["wan0", "wan1"]);
     expect(linksOf(result("{}"), "net1")).toEqual(["net1"]);
+    // CNI_IFNAME's link gets the route, whatever other links the network has in the pod.
+    const several = [
+      { name: "dummy0", sandbox: "/n" },
+      { name: "", sandbox: "/n" },
+      { name: "net1", sandbox: "/n" },
+    ];
+    expect(linksOf(result(JSON.stringify({ interfaces: several })), "net1")).toEqual(["net1", "dummy0"]);
+    expect(linksOf(result('{"interfaces":[{"sandbox":"/n"}]}'), "net1")).toEqual(["net1"]);
     const chosenRoute: InstalledRoute = { ...v4, ifname: "wan1" };
     const planned = plan([eth0, { source: "a", links: linksOf(renamed, "net1"), gateways: ["10.1.0.1"] }], [chosenRoute]);
     expect([planned.remove, planned.add]).toMatchObject([[chosenRoute], [{ ifname: "wan0" }]]);

@@ -66,14 +66,27 @@ export interface DefaultRoutePlan<Installed extends InstalledRoute = InstalledRo
 
 /** Linux' main table. Other tables belong to policy routing and stay unchanged. */
 const mainTable = 254;
+/** RT_TABLE_UNSPEC: the kernel puts such a route into the main table. */
+const unspecifiedTable = 0;
 const families: readonly Family[] = [4, 6];
 /** The kernel's metric of a route without one, which the first gateway gets. */
 const firstMetric: Readonly<Record<Family, number>> = { 4: 0, 6: 1024 };
 
-/** An attachment's interfaces in the pod: those of its result, or CNI_IFNAME if the result has none. */
+/** The destination of a default route. */
+export const anywhere: Readonly<Record<Family, string>> = { 4: "0.0.0.0/0", 6: "::/0" };
+
+/** An attachment's interfaces in the pod: those of its result, CNI_IFNAME first; or CNI_IFNAME if the result names none. */
 export function linksOf(result: CniResult, ifname: string): readonly [string, ...string[]] {
-  const [first, ...others] = sandboxInterfaces(result).map((each) => each.interface.name);
-  return first === undefined ? [ifname] : [first, ...others];
+  const names = sandboxInterfaces(result).flatMap((each) => (each.interface.name === "" ? [] : [each.interface.name]));
+  const [first = ifname, ...others] = names.toSorted((left, right) => Number(right === ifname) - Number(left === ifname));
+  return [first, ...others];
+}
+
+/** The family of a default route of the main table, as a result has it; undefined for any other route. */
+export function defaultFamilyOf(dst: string, table: number = mainTable): Family | undefined {
+  if (table !== mainTable && table !== unspecifiedTable) return undefined;
+  const cidr = readCidr(dst);
+  return cidr?.prefix === 0 ? cidr.address.family : undefined;
 }
 
 /** Whether any selection has `default-route`. Without one the routes are neither read nor changed (section 6). */
@@ -175,11 +188,8 @@ function wantedRoutes(
   });
 }
 
-function isDefault({ family, dst, table = mainTable }: InstalledRoute): boolean {
-  if (table !== mainTable) return false;
-  if (dst === undefined) return true;
-  const cidr = readCidr(dst);
-  return cidr?.prefix === 0 && cidr.address.family === family;
+function isDefault({ family, dst = anywhere[family], table }: InstalledRoute): boolean {
+  return defaultFamilyOf(dst, table) === family;
 }
 
 function hopsOf(route: InstalledRoute): readonly RouteHop[] {

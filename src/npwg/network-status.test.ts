@@ -276,6 +276,16 @@ describe("the keys", () => {
     expect(entries({ routes: [{ dst: "0.0.0.0/0" }] }, strict, { defaultRoute: [] })).toMatchObject([{ "default-route": [] }]);
   });
 
+  test("N11-16: gateways are those of the main table's default routes, in any spelling of the destination", () => {
+    const routes = [
+      { dst: "0.0.0.0/0", gw: "192.0.2.7", table: 100 },
+      { dst: "192.0.2.0/0", gw: "192.0.2.1" },
+      { dst: "::/0", gw: "fe80::1", table: 254 },
+    ];
+    const [entry] = entries({ routes }, compat, { defaultRoute: [] });
+    expect(entry).toMatchObject({ "default-route": ["192.0.2.1", "fe80::1"], gateway: ["192.0.2.1", "fe80::1"] });
+  });
+
   test("N12-04: device-info is passed on", () => {
     const deviceInfo = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.5" } };
     expect(entries({}, strict, { deviceInfo })[0]).toMatchObject({ "device-info": deviceInfo });
@@ -305,7 +315,7 @@ describe("the keys", () => {
 
   test("N1-51: for all results, mac implies interface, one entry is the default, and ips are of sandbox interfaces", () => {
     const link = record(
-      { name: constantFrom("a", "b"), mac: constantFrom("02:00:00:00:00:01", ""), sandbox: constantFrom("/n", "") },
+      { name: constantFrom("a", "b", ""), mac: constantFrom("02:00:00:00:00:01", ""), sandbox: constantFrom("/n", "") },
       { requiredKeys: ["name"] },
     );
     const ip = record(
@@ -320,6 +330,7 @@ describe("the keys", () => {
         const all = status([withResult, ...others.map((each) => outcome(each))], profile);
         expect(all.filter((each) => each["default"] === true)).toHaveLength(1);
         expect(all.filter((each) => "mac" in each && !("interface" in each))).toEqual([]);
+        expect(all.filter((each) => each["interface"] === "")).toEqual([]);
         expect(all.filter((each) => typeof each["default"] !== "boolean" || each["name"] === "")).toEqual([]);
         expect(all.length).toBeGreaterThan(others.length);
       }),

@@ -6,6 +6,7 @@ import { utf8Length } from "../cni/names.ts";
 import { familyOf } from "../cni/read-result.ts";
 import type { CniResult, ResultDns, ResultIp } from "../cni/result.ts";
 import { versionGroup } from "../cni/versions.ts";
+import { defaultFamilyOf } from "./default-route.ts";
 import type { NpwgProfile } from "./profile.ts";
 import { addressesOf, type SandboxInterface, sandboxInterfaces, unboundAddresses } from "./sandbox-interface.ts";
 
@@ -93,11 +94,13 @@ function entryOf(
   const gateways = defaultGateways(result);
   // Results older than 0.3.0 do not name the interface (5.3.2.1).
   const before030 = versionGroup(result.cniVersion) === "020" ? outcome.ifname : undefined;
+  const name = link === undefined ? before030 : nonBlank(link.interface.name);
   return {
     name: outcome.network,
-    interface: link?.interface.name ?? before030,
+    interface: name,
     ips: nonEmpty(addresses),
-    mac: link?.interface.mac === "" ? undefined : link?.interface.mac,
+    // Not without the interface that has it (5.3.4).
+    mac: name === undefined ? undefined : nonBlank(link?.interface.mac),
     mtu: profile.statusMultusKeys ? link?.interface.mtu : undefined,
     default: isFirst && outcome.isDefault,
     dns: isFirst ? shownDns(result.dns, profile) : undefined,
@@ -124,18 +127,14 @@ function shownAddress(ip: ResultIp, profile: NpwgProfile): string {
   return profile.statusPrefix || slash === -1 ? ip.address : ip.address.slice(0, slash);
 }
 
-/** Gateways of the default routes, each once. A route without a gateway uses that of its family's address (CNI section 5). */
+/** Gateways of the main table's default routes, each once. A route without a gateway uses that of its family's address (CNI section 5). */
 function defaultGateways(result: CniResult): readonly string[] {
-  const gateways = result.routes.flatMap(({ dst, gw }) => {
-    if (!isDefaultRoute(dst)) return [];
+  const gateways = result.routes.flatMap(({ dst, gw, table }) => {
+    if (defaultFamilyOf(dst, table) === undefined) return [];
     const sameFamily = result.ips.find((ip) => ip.gateway !== undefined && familyOf(ip.address) === familyOf(dst));
     return gw ?? sameFamily?.gateway ?? [];
   });
   return [...new Set(gateways)];
-}
-
-function isDefaultRoute(dst: string): boolean {
-  return dst === "0.0.0.0/0" || dst === "::/0";
 }
 
 /** 5.3.6.4: only if the selection had the key: its gateways, else the network's. */
@@ -148,11 +147,15 @@ function shownDns(dns: ResultDns | undefined, profile: NpwgProfile): object | un
   if (dns === undefined) return undefined;
   const shown = {
     nameservers: nonEmpty(dns.nameservers),
-    domain: dns.domain === "" ? undefined : dns.domain,
+    domain: nonBlank(dns.domain),
     search: nonEmpty(dns.search),
     options: profile.statusMultusKeys ? nonEmpty(dns.options) : undefined,
   };
   return Object.values(shown).some((each) => each !== undefined) ? shown : undefined;
+}
+
+function nonBlank(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
 }
 
 function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {

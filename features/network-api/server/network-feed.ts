@@ -105,6 +105,8 @@ export class NetworkFeed {
     } catch (error) {
       warnings.set("", error instanceof Error ? error.message : String(error));
     }
+    // The closed client's failures say nothing about the server.
+    if (this.#ended) return;
     for (const [key, text] of warnings)
       if (this.#warned.get(key) !== text) this.#init.warn(inertLine(`network feed: ${text}`, maxLine));
     this.#warned = warnings;
@@ -125,6 +127,7 @@ export class NetworkFeed {
     );
     const wanted = new Set<string>();
     for (const definition of this.#definitions.stored()) {
+      if (this.#ended) return;
       const network = networkOf(definition);
       const key = `${definition.namespace}/${definition.name}`;
       // An unreadable definition keeps the network that it had.

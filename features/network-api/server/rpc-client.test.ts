@@ -69,3 +69,16 @@ test("a server that ends the connection after each answer is connected to anew",
   };
   for (let index = 0; index < 10; index += 1) expect(await client.call("ListPodNetwork", {})).toMatchObject({ ok: true });
 });
+
+test("a closed client connects no more: what still calls it, such as a feed's comparison, ends with the daemon's part", async () => {
+  let sessions = 0;
+  server.on("session", () => (sessions += 1));
+  answer = (stream) => stream.end(empty);
+  expect(await client.call("ListPodNetwork", {})).toMatchObject({ ok: true });
+  client.close();
+  expect(await client.call("ListPodNetwork", {})).toMatchObject({
+    ok: false,
+    failure: { message: expect.stringContaining("closed") },
+  });
+  expect(sessions).toBe(1);
+});

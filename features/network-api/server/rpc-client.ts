@@ -17,10 +17,11 @@ const deadlineExceeded = 4;
 const internal = 13;
 const unavailable = 14;
 
-/** A connection to one socket. A failed connection fails its calls; the next call connects anew. */
+/** A connection to one socket. A failed connection fails its calls; the next call connects anew, unless the client is closed. */
 export class NetworkApiClient {
   readonly #socket: string;
   #session: ClientHttp2Session | undefined;
+  #closed = false;
 
   /** `socket`: an absolute path. */
   constructor(socket: string) {
@@ -54,6 +55,7 @@ export class NetworkApiClient {
     if (rpc === undefined) throw new Error(`deploy/proto has no method ${method}`);
     const { promise, resolve } = Promise.withResolvers<RpcFailure | undefined>();
     if (signal.aborted) return Promise.resolve(undefined);
+    if (this.#closed) return Promise.resolve(failed(unavailable, `${this.#socket}: the client is closed`));
     const stream = this.#request(rpc);
     if (stream === undefined) return Promise.resolve(failed(unavailable, `${this.#socket}: the connection ends`));
     const reader = new FrameReader(maxAnswerBytes, "NETWORK_CONFIG_INVALID");
@@ -91,6 +93,7 @@ export class NetworkApiClient {
   }
 
   close(): void {
+    this.#closed = true;
     this.#session?.destroy();
   }
 

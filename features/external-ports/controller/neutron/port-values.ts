@@ -1,6 +1,7 @@
 // A port as Neutron's API has it: the body of its creation, and its values.
 
-import { readCidr } from "../../../../src/net/ip.ts";
+import { readAddress, readCidr } from "../../../../src/net/ip.ts";
+import { sameHardwareAddress } from "../../../../src/npwg/hardware-address.ts";
 import { objectsOf, type Body } from "./client.ts";
 import type { PortRequest } from "../provider.ts";
 
@@ -74,4 +75,23 @@ export function portValues(port: Body, subnet: SubnetValues, network: Body): Bod
     routes: subnet.routes.map(({ destination: dst, nexthop: gw }) => ({ dst, gw })),
     ...(typeof network["mtu"] === "number" ? { mtu: network["mtu"] } : {}),
   };
+}
+
+/** Whether a port is in the subnet and has the requested values. A value that Neutron's answer lacks says nothing against the port. */
+export function isPortOf(port: Body, subnet: SubnetValues, requested: PortRequest["requested"]): boolean {
+  const { network_id: network = subnet.networkId, mac_address: mac, fixed_ips: fixed } = port;
+  if (network !== subnet.networkId) return false;
+  if (requested.mac !== undefined && typeof mac === "string" && !sameHardwareAddress(requested.mac, mac)) return false;
+  const addresses = objectsOf(fixed);
+  if (addresses.length === 0) return true;
+  const inSubnet = addresses.filter(({ subnet_id: id = subnet.id }) => id === subnet.id);
+  return (
+    inSubnet.length > 0 &&
+    (requested.ips ?? []).every((ip) => inSubnet.some((each) => isSameAddress(addressOf(ip), each["ip_address"])))
+  );
+}
+
+function isSameAddress(requested: string, assigned: unknown): boolean {
+  const [wanted, has] = [readAddress(requested), typeof assigned === "string" ? readAddress(assigned) : undefined];
+  return has === undefined || (has.family === wanted?.family && has.value === wanted.value);
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { type FreePort, planAhead, portsInTheWay, type Refusal } from "../../rules/ports-ahead.ts";
-import { type AheadState, failure, type PortsAhead, type ProviderResult } from "../provider.ts";
+import { type AheadState, failure, type PortsAhead, type ProviderFailure, type ProviderResult } from "../provider.ts";
 import { type Body, type NeutronClient, type NeutronFailure, type NeutronResult, objectsOf, portsOf } from "./client.ts";
 import type { SubnetValues } from "./port-values.ts";
 import type { NeutronSettings } from "./settings.ts";
@@ -87,24 +87,31 @@ export class NeutronPortsAhead implements PortsAhead {
     const before = await this.#list();
     if (!before.ok) return before;
     const plan = planAhead(before.value, settings.ahead, this.#mark);
-    let problem: NeutronFailure | undefined;
-    for (const port of plan.surplus) {
-      const removed = await this.#giveBack(port);
-      if (!removed.ok) problem = removed;
-    }
-    for (const { id } of plan.untagged) {
-      const tagged = await this.#init.tag({ id });
-      if (!tagged.ok) problem = tagged;
-    }
-    for (const { subnet, count } of plan.missing) {
-      const made = await this.#make(subnet, count);
-      if (!made.ok) problem = made;
+    const works = [
+      ...plan.surplus.map((port) => () => this.#giveBack(port)),
+      ...plan.untagged.map(
+        ({ id }) =>
+          () =>
+            this.#init.tag({ id }),
+      ),
+      ...plan.missing.map(
+        ({ subnet, count }) =>
+          () =>
+            this.#make(subnet, count),
+      ),
+    ];
+    let problem: ProviderFailure | undefined;
+    // One after the other: pods' own requests come first. A Neutron that does not answer takes the time limit of a request for each of them.
+    for (const work of works) {
+      if (problem?.reason === "unavailable") break;
+      const done = await work();
+      if (!done.ok) problem = done;
     }
     const isChanged = plan.missing.length + plan.untagged.length > 0;
     // Tags change the revisions.
-    const after = isChanged ? await this.#list() : before;
+    const after = isChanged && problem?.reason !== "unavailable" ? await this.#list() : before;
     if (!after.ok) return after;
-    const { usable } = isChanged ? planAhead(after.value, settings.ahead, this.#mark) : plan;
+    const { usable } = after === before ? plan : planAhead(after.value, settings.ahead, this.#mark);
     this.#free = new Map([...usable].map(([subnet, ports]) => [subnet, ports.filter(({ id }) => !this.#taken.has(id))]));
     this.#low = Promise.withResolvers();
     // Pods took ports meanwhile.

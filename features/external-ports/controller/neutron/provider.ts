@@ -8,7 +8,7 @@ import { PortTurns } from "../port-turns.ts";
 import { failure, type OwnedPort, type PortProvider, type PortRequest, type ProviderResult } from "../provider.ts";
 import { type Body, NeutronClient, type NeutronFailure, objectsOf, portsOf } from "./client.ts";
 import { KeptObjects } from "./kept-objects.ts";
-import { addressOf, podValues, portBody, type PortSettings, portValues, type SubnetValues } from "./port-values.ts";
+import { addressOf, isPortOf, podValues, portBody, type PortSettings, portValues, type SubnetValues } from "./port-values.ts";
 import { NeutronPortsAhead } from "./ports-ahead.ts";
 import type { NeutronDriver, NeutronSettings } from "./settings.ts";
 import { Trunks } from "./trunks.ts";
@@ -89,8 +89,12 @@ class NeutronProvider implements PortProvider {
     if (!subnet.ok) return subnet;
     const found = await this.#find(request.key);
     if (!found.ok) return found;
+    // A port of the name may come from an earlier try, with a subnet or requested values that the settings have changed since: it is an orphan.
+    const fits = (port: Body): boolean => isPortOf(port, subnet.value, request.requested);
     // The same of two ports is taken each time; the other is an orphan.
-    const [existing, ...others] = found.value.toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
+    const fitting = found.value.filter(fits).toSorted((a, b) => (String(a["id"]) < String(b["id"]) ? -1 : 1));
+    const [existing] = fitting;
+    const others = found.value.filter((each) => each !== existing);
     const port =
       existing === undefined ? await this.#obtain(request, subnet.value, choice.driver) : { ok: true as const, value: existing };
     if (!port.ok) return port;
