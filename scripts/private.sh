@@ -52,8 +52,7 @@ case $command in
   cluster) exec node test/lab/cluster/shell.ts "$@" ;;
   test)
     if [ $# = 0 ]; then
-      tsc --noEmit
-      tsc --noEmit -p host/programs/plexusctl/ui/page
+      sh scripts/type-check.sh
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
       exec node scripts/test-run/run-tests.ts test --repeat-failed --project unit --project places

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:long`, `npm run test:cluster`, `npm run test:languages`, `npm run test:peers`,
 # `npm run bench`, `npm run shell` and `npm run cluster`: sets up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be
-# installed is named in one line.
+# installed is named in one line. `run.sh prepare` sets up everything for the tests and starts nothing.
 set -eu
 command=$1
 shift
@@ -27,7 +27,7 @@ PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
 export PATH
 # Tests start some thousand Node processes: workers, and programs of the tree in TypeScript. Most of such a start is compilation.
 case $command in
-  test*)
+  test* | prepare)
     NODE_COMPILE_CACHE=$root/dist/test/compile-cache
     export NODE_COMPILE_CACHE
     # Clones share built components by the digest of their sources: compiling all of them takes 80 s of CPU time.
@@ -70,7 +70,7 @@ find_plugins() {
   return 1
 }
 tests=no
-case $command in test | test-long) tests=yes ;; esac
+case $command in test | test-long | prepare) tests=yes ;; esac
 missing=
 find_plugins || missing="containernetworking-plugins"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
@@ -95,7 +95,8 @@ fi
 # PLEXUS_BUILT=1: dist/ is current, and another command may be using it.
 [ "${PLEXUS_BUILT:-}" = 1 ] || node scripts/build.ts || stop "the build failed: see above"
 # The compilers of the builds below collect garbage less often, which takes a sixth of their CPU time off. The tests' own Go programs do not.
-prepare() { GOGC=800 GOMEMLIMIT=2GiB node "$@"; }
+# PLEXUS_PREPARED=1: `run.sh prepare` has run.
+prepare() { [ "${PLEXUS_PREPARED:-}" = 1 ] || GOGC=800 GOMEMLIMIT=2GiB node "$@"; }
 # Go modules come from the module proxy, which private namespaces do not reach.
 if [ $tests = yes ]; then
   prepare test/node/conformance/libcni/build-oracle.ts
@@ -109,14 +110,14 @@ if [ $tests = yes ]; then
   prepare test/lab/containerd/get.ts
   prepare test/lab/podman/get.ts
 fi
-if [ "$command" = test-languages ]; then
+if [ "$command" = test-languages ] || [ "$command" = prepare ]; then
   prepare test/lab/rust/get.ts
   prepare test/lab/python/get.ts
 fi
 if [ "$command" = test-peers ]; then
   prepare test/lab/peers/build.ts
 fi
-if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
+if [ "$command" = cluster ] || [ "$command" = test-cluster ] || [ "$command" = prepare ]; then
   prepare test/lab/kube/build.ts cluster
   prepare test/lab/containerd/get.ts
   prepare test/lab/cluster/get.ts
@@ -125,7 +126,7 @@ if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
   prepare test/lab/multus/build.ts cluster
 fi
 # The cluster of helm-install.test.ts runs the image for users.
-if [ "$command" = test-cluster ]; then
+if [ "$command" = test-cluster ] || [ "$command" = prepare ]; then
   prepare test/lab/image/get.ts
   prepare test/lab/network-client/build.ts
 fi
@@ -146,5 +147,6 @@ if [ "$command" = bench ]; then
   [ $compared = no ] || prepare test/lab/build-newer-plugins.ts
 fi
 
+[ "$command" != prepare ] || exit 0
 # shellcheck disable=SC2086
 exec unshare $namespaces --mount --propagation private -- sh scripts/private.sh "$command" "$@"

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { root, testDist } from "../../test/lab/compiled.ts";
 import { skipReasonsVariable } from "../../test/lab/skip-reasons.ts";
 import { fileCpuVariable } from "./file-cpu-times.ts";
+import { writeDurations } from "./known-durations.ts";
 import { repetitionArgs } from "./repetition-args.ts";
 import { closingText, failedFiles, isGreen, mergeRepetition, unsteadyLines, type TestReport } from "./test-report.ts";
 
@@ -62,6 +63,7 @@ if (repeats && failed.length > 0 && failed.length <= maxRepeatedFiles) {
 }
 const run = mergeRepetition(first.report, repetition);
 writeFileSync(join(reports, `${name}.json`), JSON.stringify(run));
+writeDurations(first.report.files);
 process.stdout.write(`\n${closingText(run)}`);
 if (name === "test") writeFileSync(join(reports, "last-run-seconds"), String(Math.ceil((performance.now() - startedMs) / 1000)));
 const unsteady = unsteadyLines(run);

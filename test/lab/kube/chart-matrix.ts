@@ -1,9 +1,11 @@
 // The chart in many combinations of its optional switches, rendered by few runs of helm: a parent chart has the chart once for each combination, under
 // another alias.
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { builtOnce } from "../compiled.ts";
+import { helmBinary } from "./helm.ts";
 import { chart, type Manifest, objectsOf, runHelm } from "./chart.ts";
 
 /** Values of one switch: names with the values that they set, as `path: value`. */
@@ -160,8 +162,36 @@ export function missingPairs(rows: readonly Combination[]): readonly string[] {
   return pairsOf(otherSwitches).filter((pair) => !had.has(pair));
 }
 
-/** Renders each combination, with hooks: the objects of the kinds, by the combination's index. Throws the error of helm. */
+/** Documents of a rendered matrix, each text once, and those of each alias by their indexes. */
+interface Divided {
+  readonly texts: readonly string[];
+  readonly ofAlias: readonly (readonly number[])[];
+}
+
+/**
+ * Renders each combination, with hooks: the objects of the kinds, by the combination's index. Throws the error of helm. The result is kept for the same
+ * chart, values and release of helm, because each run of helm takes three seconds of CPU time.
+ */
 export function renderAll(rows: readonly Combination[], kinds: ReadonlySet<string>): readonly (readonly Manifest[])[] {
+  const inputs = [basename(helmBinary() ?? ""), JSON.stringify([rows.map(valuesOf), [...kinds]]), ...chartTexts()];
+  const kept = builtOnce("chart-matrix", inputs, (output) => {
+    writeFileSync(output, JSON.stringify(divided(renderedText(rows), rows.length, kinds)));
+  });
+  const { texts, ofAlias } = JSON.parse(readFileSync(kept, "utf8")) as Divided;
+  const objects = texts.map((text) => objectsOf(text));
+  return ofAlias.map((indexes) => indexes.flatMap((index) => objects[index] ?? []));
+}
+
+/** The chart's files with their paths. */
+function chartTexts(): readonly string[] {
+  return readdirSync(chart, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+    .map((path) => `${path.slice(chart.length)}\n${readFileSync(path, "utf8")}`);
+}
+
+function renderedText(rows: readonly Combination[]): string {
   const directory = mkdtempSync(join(tmpdir(), "plexus-matrix-"));
   try {
     mkdirSync(join(directory, "charts"));
@@ -178,7 +208,7 @@ export function renderAll(rows: readonly Combination[], kinds: ReadonlySet<strin
     );
     const { status, stdout, stderr } = runHelm("template", "plexus", directory, "--namespace", "kube-system");
     if (status !== 0) throw new Error(stderr);
-    return divided(stdout, rows.length, kinds);
+    return stdout;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -198,16 +228,16 @@ function valuesOf(row: Combination): object {
   return values;
 }
 
-/** The documents of each alias. Most of them are the same text in many combinations, and are parsed once. */
-function divided(text: string, count: number, kinds: ReadonlySet<string>): readonly (readonly Manifest[])[] {
-  const parsed = new Map<string, readonly Manifest[]>();
-  const found: Manifest[][] = Array.from({ length: count }, () => []);
+/** The documents of the kinds. Most of them are the same text in many combinations. */
+function divided(text: string, count: number, kinds: ReadonlySet<string>): Divided {
+  const indexes = new Map<string, number>();
+  const ofAlias: number[][] = Array.from({ length: count }, () => []);
   for (const document of text.split(/^---\n/mu)) {
-    const [, index, content = ""] = /^# Source: matrix\/charts\/c(\d+)\/[^\n]*\n([^]*)$/u.exec(document) ?? [];
-    if (index === undefined || !kinds.has(/^kind: (\w+)$/mu.exec(content)?.[1] ?? "")) continue;
-    const objects = parsed.get(content) ?? objectsOf(content);
-    parsed.set(content, objects);
-    found[Number(index)]?.push(...objects);
+    const [, alias, content = ""] = /^# Source: matrix\/charts\/c(\d+)\/[^\n]*\n([^]*)$/u.exec(document) ?? [];
+    if (alias === undefined || !kinds.has(/^kind: (\w+)$/mu.exec(content)?.[1] ?? "")) continue;
+    const index = indexes.get(content) ?? indexes.size;
+    indexes.set(content, index);
+    ofAlias[Number(alias)]?.push(index);
   }
-  return found;
+  return { texts: [...indexes.keys()], ofAlias };
 }

@@ -17,6 +17,10 @@ export interface Processes {
   /** Whether kube-apiserver runs. */
   apiRuns(): boolean;
   startApi(): Promise<void>;
+  /** Stops both processes (SIGSTOP), so that they use no CPU time: some 1.2 % of a processor without a request. */
+  pause(): void;
+  /** Continues both. */
+  resume(): void;
   stopApi(): Promise<void>;
   /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after two minutes. */
   ready(kubeconfig: string): Promise<void>;
@@ -46,6 +50,8 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const store = `http://127.0.0.1:${clients}`;
   const etcdArgs = [
     ["--data-dir", join(directory, "etcd"), "--unsafe-no-fsync", "--log-level=error"],
+    // A store with one member needs no heartbeat. The usual one, each 100 ms, is most of the CPU time of an idle store.
+    ["--heartbeat-interval=1000", "--election-timeout=10000"],
     ["--listen-client-urls", store, "--advertise-client-urls", store],
     ["--listen-peer-urls", `http://127.0.0.1:${peers}`, "--initial-advertise-peer-urls", `http://127.0.0.1:${peers}`],
     ["--initial-cluster", `default=http://127.0.0.1:${peers}`],
@@ -63,6 +69,13 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
     async startApi() {
       await endChild(apiChild);
       apiChild = startChild(api, apiArgs(init, store, port), apiLog);
+    },
+    pause() {
+      for (const child of [apiChild, etcdChild]) child.kill("SIGSTOP");
+    },
+    resume() {
+      // First the store, which answers the pings that kube-apiserver sends.
+      for (const child of [etcdChild, apiChild]) child.kill("SIGCONT");
     },
     stopApi: () => endChild(apiChild),
     async ready(kubeconfig) {

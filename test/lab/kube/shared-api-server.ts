@@ -1,5 +1,5 @@
 // An API server that the files of a vitest worker share, because a start takes seconds of CPU time. Each file gets the server with the objects that
-// a new one has, or a new server where that fails.
+// a new one has, or a new server where that fails. The server is stopped while the worker runs files that need none.
 //
 //     api = await sharedApiServer();     // in beforeAll
 //     await api.dispose();               // in afterAll: the next file may have the server
@@ -22,8 +22,10 @@ export async function sharedApiServer(init: ApiServerInit = {}): Promise<ApiServ
   const servers = (await takeIdle()) ?? (await newServers());
   return openServers(servers, init, async () => {
     // A file with two servers gives two back.
-    if (idle === undefined) idle = servers;
-    else await servers.dispose();
+    if (idle !== undefined) return servers.dispose();
+    servers.processes.pause();
+    idle = servers;
+    return undefined;
   });
 }
 
@@ -40,6 +42,7 @@ async function takeIdle(): Promise<SharedServers | undefined> {
   if (servers === undefined) return undefined;
   try {
     const { processes } = servers;
+    processes.resume();
     // A file may have ended kube-apiserver, as a node that loses the API server.
     if (!processes.apiRuns()) await processes.startApi();
     await processes.ready(servers.adminKubeconfig);
