@@ -1,6 +1,7 @@
 // Compares the delegate bond with the plugin of bond-cni, which an administrator has built in PLEXUS_FIELD_PLUGINS: links, settings, results, refusals, CHECK and
 // DEL. `npm run vm -- test/node/conformance/plugins/bond.test.ts` runs it on Debian's kernel, where this one has no bonds.
 
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fieldPlugin, fieldPluginIsThere } from "../../../lab/field-plugins.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
@@ -8,6 +9,9 @@ import { configurations, deviceConfiguration, devices, members, pods } from "./b
 import type { LinkFacts } from "./namespace-state.ts";
 import { comparableAnswer, disagreements, type Outcomes, runBoth } from "./run-configurations.ts";
 import { type CallAnswer, type Configuration, type Kind, kinds, patience, SideBySide } from "./side-by-side.ts";
+
+/** They end a hang only. */
+const [maxTries, pauseMs] = [600, 500];
 
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
 const accepted = configurations.filter((each) => !isRefused(each));
@@ -29,6 +33,17 @@ function veths(names: readonly string[]): readonly string[] {
   ]);
 }
 
+/** Waits until links that are up have a carrier: the kernel gives them IPv6 routes then. A bond's carrier comes with its link monitoring. */
+async function settle(side: SideBySide): Promise<void> {
+  const names = kinds.flatMap((kind) => Array.from({ length: pods }, (_, pod) => side.pod(kind, pod)));
+  for (let tries = 0; tries < maxTries; tries++) {
+    const shown = await Promise.all(names.map((name) => side.lanes.run(`ip -n ${name} -j link show up`)));
+    if (shown.every((text) => !/"operstate":"(?!UP|UNKNOWN)/u.test(text))) return;
+    await setTimeout(pauseMs);
+  }
+  throw new Error("links that are up have no carrier");
+}
+
 /** The facts of a pod's members. */
 const membersIn = (links: ReadonlyMap<string, LinkFacts> | undefined, pod: number): unknown =>
   members.map((name) => links?.get(`${pod} ${name}`));
@@ -48,7 +63,11 @@ describe.skipIf(unable)("DE-BOND-01 to DE-BOND-11: bond beside bond-cni", () => 
       settings: ["ipv4/conf", "ipv6/conf"],
       grants: {
         bond: {
-          links: { podLinks: ["m*"], devices: ["ndev*", "wdev*"], deviceRecords: `/run/plexus/s${process.pid}/devices` },
+          links: {
+            podLinks: ["m*", "ndev*", "wdev*"],
+            devices: ["ndev*", "wdev*"],
+            deviceRecords: `/run/plexus/s${process.pid}/devices`,
+          },
           delegation: { plugins: ["ipam-host-local"] },
           log: {},
         },
@@ -65,8 +84,9 @@ ip -n ${side.pod(kind, pod)} -batch - <<'EOF'\n${veths(members).join("\n")}\nEOF
         ),
       ),
     );
+    await settle(side);
     for (const kind of kinds) before.set(kind, await side.links(kind));
-    outcomes = await runBoth(side, configurations);
+    outcomes = await runBoth(side, configurations, { settle: () => settle(side) });
     for (const kind of kinds) after.set(kind, await side.links(kind));
   }, patience);
   afterAll(() => side?.close(), patience);
@@ -118,6 +138,7 @@ ip -n ${side.pod(kind, pod)} -batch - <<'EOF'\n${veths(members).join("\n")}\nEOF
       const added = await call("ADD", deviceConfiguration, kind);
       expect([kind, added.status, added.stdout]).toEqual([kind, 0, added.stdout]);
       results.push(JSON.stringify(comparableAnswer(side, deviceConfiguration, kind, added)));
+      await settle(side);
       made.push((await side.links(kind)).get(`${deviceConfiguration.pod} bond0`));
       const inPod = await side.links(kind);
       expect(devices.map((name) => inPod.get(`${deviceConfiguration.pod} ${kind[0] ?? ""}${name}`)?.link["master"])).toEqual([

@@ -23,11 +23,14 @@ export interface Outcome {
 const accepted: CallAnswer = { status: 0, stdout: "", json: undefined };
 const checks: ReadonlySet<string> = new Set(["0.4.0", "1.0.0", "1.1.0"]);
 
-/** Runs all configurations through both plugins. `link` is the link to read; by default the attachment's interface. */
+/**
+ * Runs all configurations through both plugins. `link` is the link to read; by default the attachment's interface. `settle` waits for what the kernel does to
+ * links later, before they are read.
+ */
 export async function runBoth(
   side: SideBySide,
   configurations: readonly Configuration[],
-  { link }: { readonly link?: string } = {},
+  { link, settle = async () => {} }: { readonly link?: string; readonly settle?: () => Promise<void> } = {},
 ): Promise<ReadonlyMap<string, Outcomes>> {
   const ready = configurations.map((each) => ({ each, config: side.prepare(each) }));
   const onEach = async <T>(act: (at: (typeof ready)[number], maker: Kind) => Promise<T>): Promise<readonly Record<Kind, T>[]> =>
@@ -38,6 +41,7 @@ export async function runBoth(
       }),
     );
   const look = async (): Promise<Record<Kind, ReadonlyMap<string, LinkFacts>>> => {
+    await settle();
     const [native, wasm] = await Promise.all([side.links("native"), side.links("wasm")]);
     return { native, wasm };
   };
