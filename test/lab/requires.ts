@@ -20,7 +20,20 @@ export function referencePlugin(name: string): string | undefined {
 export type Requirement = () => string | undefined;
 
 export function command(name: string, ...versionArgs: string[]): Requirement {
-  return () => (spawnSync(name, versionArgs, { stdio: "ignore" }).status === 0 ? undefined : `no ${name} on PATH`);
+  return once(`${name} ${versionArgs.join(" ")}`, () =>
+    spawnSync(name, versionArgs, { stdio: "ignore" }).status === 0 ? undefined : `no ${name} on PATH`,
+  );
+}
+
+const answers = new Map<string, string | undefined>();
+
+/** A requirement that a worker looks at once for all of its files, because a look starts processes. */
+function once(name: string, look: Requirement): Requirement {
+  return () => {
+    const key = `${process.env["PATH"]} ${name}`;
+    if (!answers.has(key)) answers.set(key, look());
+    return answers.get(key);
+  };
 }
 
 export const privateNamespaces: Requirement = () => missingPrivateNamespaces();
@@ -57,10 +70,11 @@ function isMapped(map: string, id: number): boolean {
 }
 
 /** strace must be able to trace processes and to inject errors into system calls. */
-export const strace: Requirement = () =>
+export const strace: Requirement = once("strace", () =>
   spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
     ? undefined
-    : "no strace on PATH that may trace and inject errors";
+    : "no strace on PATH that may trace and inject errors",
+);
 
 /** Requires all of these reference plugins. */
 export function referencePlugins(...names: string[]): Requirement {
@@ -74,14 +88,14 @@ export function referencePlugins(...names: string[]): Requirement {
 export function linkType(
   type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy" | "vlan" | "vrf" | "ifb" | "bond",
 ): Requirement {
-  return () => {
+  return once(`links of type ${type}`, () => {
     const script =
       type === "macvlan" || type === "ipvlan" || type === "vlan"
         ? `ip link add p0 type bridge && ip link add l0 link p0 type ${type}${type === "vlan" ? " id 5" : ""}`
         : `ip link add l0 type ${type}${type === "vrf" ? " table 10" : ""}`;
     const tried = spawnSync("unshare", ["--net", "sh", "-c", script], { stdio: "ignore" });
     return tried.status === 0 ? undefined : `the kernel has no ${type} links, or this process may not make them`;
-  };
+  });
 }
 
 /** Whether a requirement is unmet, for `test.skipIf(...)` and `describe.skipIf(...)`. The end of a run names each reason once. */
