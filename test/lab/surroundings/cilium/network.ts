@@ -6,25 +6,26 @@ import { join } from "node:path";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { endDaemon, rolledOut } from "../daemon-set.ts";
 import type { DefaultNetwork } from "../default-network.ts";
+import { ipsetFiles, ipsetRequirement } from "../ipset.ts";
 import { nodeSubnets } from "../node-subnets.ts";
 import { toolLinks } from "../node-tools.ts";
 import { importPrograms } from "../programs-image.ts";
 import { ciliumDaemon, ciliumFile, ciliumObjects } from "./objects.ts";
-import { agentFiles, ciliumPrograms, clangRequirement } from "./programs.ts";
+import { agentFiles, ciliumPrograms, clangRequirement, command } from "./programs.ts";
 
 const repository = "plexus.invalid/cilium";
 
 export const cilium: DefaultNetwork = {
   title: "Cilium",
-  requirements: [ciliumPrograms.requirement, clangRequirement],
+  requirements: [ciliumPrograms.requirement, clangRequirement, ipsetRequirement(command)],
   plugins: ["portmap"],
   list: { file: ciliumFile, steps: ["cilium-cni", "portmap"] },
   daemon: ciliumDaemon,
   addresses: /^10\.244\.0\.\d+$/u,
   links: "lxc",
   async prepare(cluster) {
-    for (const tag of ["v1", "v2"])
-      importPrograms(cluster.nodes, { name: `${repository}:${tag}`, programs: agentFiles(), links: toolLinks });
+    const programs = { ...agentFiles(), ...ipsetFiles() };
+    for (const tag of ["v1", "v2"]) importPrograms(cluster.nodes, { name: `${repository}:${tag}`, programs, links: toolLinks });
     await applyDefinitions(cluster);
     await nodeSubnets(cluster);
   },

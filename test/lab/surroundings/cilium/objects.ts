@@ -48,6 +48,7 @@ export function ciliumObjects(image: string): readonly object[] {
   return [
     ...account(namespace, ciliumDaemon.name, [
       { apiGroups: [""], resources: ["namespaces", "services", "pods", "nodes", "secrets"], verbs: read },
+      { apiGroups: [""], resources: ["configmaps"], resourceNames: ["cilium-config"], verbs: read },
       { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
       { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
       { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: read },
@@ -94,7 +95,7 @@ function daemon(image: string): object {
     env: [
       fieldVariable("K8S_NODE_NAME", "spec.nodeName"),
       fieldVariable("CILIUM_K8S_NAMESPACE", "metadata.namespace"),
-      { name: "LD_LIBRARY_PATH", value: "/opt/llvm/lib" },
+      { name: "LD_LIBRARY_PATH", value: "/opt/llvm/lib:/opt/ipset" },
     ],
     readinessProbe: {
       httpGet: { host: "127.0.0.1", path: "/healthz", port: 9879, httpHeaders: [{ name: "brief", value: "true" }] },

@@ -7,7 +7,8 @@ import { testCache, unpackPackages } from "../../debian-packages.ts";
 import type { Requirement } from "../../requires.ts";
 import { modulePrograms } from "../module-programs.ts";
 
-const command = "node test/lab/surroundings/cilium/get.ts";
+/** The command that gets the programs. */
+export const command = "node test/lab/surroundings/cilium/get.ts";
 const cilium = "github.com/cilium/cilium";
 
 /** The program `daemon` is cilium-agent. `bpf` has the sources of the agent's BPF programs, `v2` and `v2alpha1` the CustomResourceDefinitions. */

@@ -5,17 +5,18 @@ import { join } from "node:path";
 
 import { endDaemon, rolledOut } from "../daemon-set.ts";
 import type { DefaultNetwork } from "../default-network.ts";
+import { ipsetFiles, ipsetRequirement } from "../ipset.ts";
 import { hostLocalAddresses, nodeSubnets } from "../node-subnets.ts";
 import { toolLinks } from "../node-tools.ts";
 import { importPrograms } from "../programs-image.ts";
 import { kubeRouterDaemon, kubeRouterFile, kubeRouterObjects } from "./objects.ts";
-import { ipsetFiles, ipsetRequirement, kubeRouterPrograms } from "./programs.ts";
+import { command, kubeRouterPrograms } from "./programs.ts";
 
 const repository = "plexus.invalid/kube-router";
 
 export const kubeRouter: DefaultNetwork = {
   title: "kube-router",
-  requirements: [kubeRouterPrograms.requirement, ipsetRequirement],
+  requirements: [kubeRouterPrograms.requirement, ipsetRequirement(command)],
   plugins: ["portmap"],
   list: { file: kubeRouterFile, steps: ["bridge", "portmap"] },
   daemon: kubeRouterDaemon,

@@ -1,13 +1,11 @@
-// kube-router, built from its Go module, and Debian's ipset, which kube-router runs.
+// kube-router, built from its Go module.
 
-import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { testCache, unpackPackages } from "../../debian-packages.ts";
-import type { Requirement } from "../../requires.ts";
 import { modulePrograms } from "../module-programs.ts";
 
-const command = "node test/lab/surroundings/kube-router/get.ts";
+/** The command that gets the programs. */
+export const command = "node test/lab/surroundings/kube-router/get.ts";
 
 export const kubeRouterPrograms = modulePrograms({
   name: "kube-router",
@@ -15,21 +13,3 @@ export const kubeRouterPrograms = modulePrograms({
   packages: ["github.com/cloudnativelabs/kube-router/v2/cmd/kube-router"],
   command,
 });
-
-const unpacked = join(testCache, "debian-ipset");
-const program = join(unpacked, "usr", "sbin", "ipset");
-
-/** Unpacks ipset if it is absent. Answers the reason of a failure. */
-export const unpackIpset = (): string | undefined =>
-  existsSync(program) ? undefined : unpackPackages(["ipset", "libipset13"], unpacked);
-
-/** Requires the unpacked ipset. */
-export const ipsetRequirement: Requirement = () =>
-  existsSync(program) ? undefined : `Debian's ipset has not been unpacked: run ${command}`;
-
-/** ipset and its library, by their paths in an image. The other libraries are the node's. */
-export function ipsetFiles(): Readonly<Record<string, string>> {
-  const libraries = readdirSync(join(unpacked, "usr", "lib"), { recursive: true, encoding: "utf8" });
-  const library = libraries.find((name) => name.endsWith("/libipset.so.13")) ?? "";
-  return { "/opt/ipset/ipset": program, "/opt/ipset/libipset.so.13": join(unpacked, "usr", "lib", library) };
-}
