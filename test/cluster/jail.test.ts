@@ -75,12 +75,15 @@ describe.skipIf(skip)("the jail in the chart's container", () => {
       if tr '\\0' ' ' <$each/cmdline 2>/dev/null | grep -q '[/]opt/plexus/plexusd.cjs --socket'; then sed -n 's/^\\(Name\\|Uid\\|Gid\\|Groups\\|CapPrm\\|NoNewPrivs\\):[[:space:]]*/\\1 /p' $each/status | tr '\\t\\n' ' '; echo; fi
     done`;
     const found = node.run(["sh", "-c", script]).stdout.split("\n").filter(Boolean);
-    const [daemon = "", server = "", ...more] = found.toSorted(
-      (a, b) => Number(b.includes("Uid 1999999999")) - Number(a.includes("Uid 1999999999")),
+    const [daemon = "", server = "", ...waiting] = ["Uid 1999999999 ", "Uid 0 ", "Uid 20"].flatMap((user) =>
+      found.filter((line) => line.includes(user)),
     );
     expect(daemon).toMatch(/Uid (1999999999) \1 \1 \1 Gid \1 \1 \1 \1 Groups\s+CapPrm 0{16} NoNewPrivs 1/u);
     expect(server).toMatch(/^Name plexus-launcher Uid (0) \1 \1 \1 .*CapPrm 00000000000000c0 NoNewPrivs 1/u);
-    expect(more).toEqual([]);
+    // They wait for sandbox processes, with the user of these.
+    for (const each of waiting)
+      expect(each).toMatch(/^Name plexus-launcher Uid (20\d{8}) \1 \1 \1 Gid .*CapPrm 0{16} NoNewPrivs 1/u);
+    expect(found).toHaveLength(2 + waiting.length);
   });
 
   test("plexusctl doctor --prove-sandbox succeeds, and the threat model names the reason of each control that is missing", async () => {

@@ -136,7 +136,7 @@ describe.skipIf(missingForMixed("root's sockets") || missing("root's sockets", o
           const grants = {
             ovs: {
               links: {},
-              ovs: { bridges: ["br-int"], socket: ovs.socket },
+              ovs: { bridges: ["br-int"], vlans: ["0-4095"], socket: ovs.socket },
               delegation: { plugins: [ipam.type] },
               log: {},
             },
