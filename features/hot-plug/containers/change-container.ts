@@ -52,7 +52,8 @@ export async function attachToContainer(
       ...entry.plan.attachments,
       { ifname: plan.attachment.ifname, source: plan.source, podNetwork: plan.podNetwork },
     ];
-    const allowed = await guarded(call.features, call, { containerId, netns: entry.plan.netns, cluster, pod, interfaces });
+    const guarding = await guarded(call.features, call, { containerId, netns: entry.plan.netns, cluster, pod, interfaces });
+    const allowed = guarding.ok ? await guarding.value.inForce : guarding;
     if (!allowed.ok) return allowed;
   }
   const content = withAttachment(entry, plannedAttachment(plan, entry.plan.cniArgs, hotPlugFacts(plan, origin)));

@@ -1,7 +1,7 @@
-// Writes a pod's policies into its network namespace: in the ADD before the first step, before a hot-plugged interface is made, and after changes.
+// Writes a pod's policies into its network namespace: in the ADD before the first step of a further network, before a hot-plugged interface is made, and after changes.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
+import { type GuardContext, type GuardedPod, type Guarding, guardingOf } from "../../../host/engine/planned/plan-feature.ts";
 import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
 import { policyShortfall } from "../rules/held-policies.ts";
 import { decideTable, policyFault } from "./decide-table.ts";
@@ -11,10 +11,24 @@ import { secureEnds } from "./secure-pod.ts";
 import { changeTable, makeTable, replaceTable } from "./pod-table.ts";
 import type { PolicyTable } from "../rules/table.ts";
 
-/** Before interfaces are made: with `failure: open` a failure is a warning, and the pod starts with the table that it has. Fault POLICY_FAILED. */
-export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
-  const applied = await applyPolicies(context, pod, true);
-  if (applied.ok || context.configuration.policies?.failure !== "open") return applied;
+/**
+ * Before interfaces are made: with `failure: open` a failure is a warning, and the pod starts with the table that it has. Fault POLICY_FAILED: the policies
+ * cannot be read.
+ */
+export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<Guarding>> {
+  const table = await decideTable(context, pod);
+  const inForce = table.ok
+    ? writePod(context, pod, table.value, true).then((written) => toleratedIn(context, pod, written))
+    : Promise.resolve(toleratedIn(context, pod, table));
+  const guarding = guardingOf(inForce);
+  if (table.ok) return ok(guarding);
+  const tolerated = await inForce;
+  return tolerated.ok ? ok(guarding) : tolerated;
+}
+
+function toleratedIn(context: GuardContext, pod: GuardedPod, applied: Result<unknown>): Result<void> {
+  if (applied.ok) return ok(undefined);
+  if (context.configuration.policies?.failure !== "open") return applied;
   const isAtNode = context.configuration.policies.enforceAt === "node";
   const without = isAtNode ? "without its own table of policies" : "without its policies";
   context.warn(`pod ${pod.pod.namespace}/${pod.pod.name} starts ${without} (policies.failure is open): ${applied.fault.msg}`);
@@ -22,17 +36,8 @@ export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<
 }
 
 /**
- * Brings the pod's table up to date. `anew`: writes the whole table, whatever was written before, so that changes by the pod are undone. A failure leaves
- * the table as it is. Fault POLICY_FAILED.
- */
-export async function applyPolicies(context: GuardContext, guarded: GuardedPod, anew: boolean): Promise<Result<void>> {
-  const table = await decideTable(context, guarded);
-  return table.ok ? writePod(context, guarded, table.value, anew) : table;
-}
-
-/**
- * As `applyPolicies`, at the node's ends and in the pod, for a running pod: neither waits for the other. Answers the place where the policies could not be
- * written. Fault POLICY_FAILED: the policies could not be read.
+ * Brings the tables of a running pod up to date, at the node's ends and in the pod: neither waits for the other. `anew`: writes whole tables, whatever was written
+ * before, so that changes by the pod are undone. Answers the place where the policies could not be written. Fault POLICY_FAILED: the policies could not be read.
  */
 export async function refreshPolicies(
   context: GuardContext,

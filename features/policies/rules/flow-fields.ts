@@ -10,6 +10,8 @@ export type Way = "in" | "out";
 /** Ethertypes by family, and that of ARP. */
 export const ethertypes = { 4: 0x0800, 6: 0x86dd } as const;
 export const ARP = 0x0806;
+/** The ethertypes of a VLAN tag. A rule sees them behind the first tag only. */
+export const vlanTags = [0x8100, 0x88a8] as const;
 
 /** Numbers of transport protocols. */
 export const protocols = { icmp: { 4: 1, 6: 58 }, tcp: 6, withPorts: [17, 33, 132, 136] } as const;
@@ -90,6 +92,11 @@ export function fragmentKey(family: Family): readonly PacketField[] {
 export function isFragment(family: Family, which: "later" | "any"): NodeMatch {
   if (family === 4) return isNot(bytesOf("network", 6, 2), [0, 0], which === "later" ? [0x1f, 0xff] : [0x3f, 0xff]);
   return isNot(bytesOf("fragment", 2, 2), [0, 0], which === "later" ? [0xff, 0xf8] : [0xff, 0xf9]);
+}
+
+/** Conditions of a packet whose transport header is where rules read ports. The kernel lets them read the data of a later fragment of IPv4 as ports. */
+export function hasPorts(family: Family): readonly NodeMatch[] {
+  return family === 4 ? [is(bytesOf("network", 6, 2), [0, 0], [0x1f, 0xff])] : [];
 }
 
 /** Whether a field has these bytes. */

@@ -4,7 +4,7 @@
 import { type Family, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { Established } from "./compile.ts";
 import { flowParts, judgeChain, noted } from "./flow-chains.ts";
-import { addressField, ARP, bytesOf, ethertypes, is, isNot, protocols, type Way } from "./flow-fields.ts";
+import { addressField, ARP, bytesOf, ethertypes, hasPorts, is, isNot, protocols, vlanTags, type Way } from "./flow-fields.ts";
 import type { Match, NamedSet, PolicyTable, RuleEnd, TableChain, TableRule } from "./table.ts";
 
 /** The node's end of an attachment's veth. */
@@ -72,11 +72,23 @@ function policyParts(way: Way, ifname: string, pod: PolicyTable | undefined): Pa
   const chains = (pod?.chains ?? []).flatMap((chain): TableChain[] => {
     if (chain.name === name) return [{ ...chain, rules: chain.rules.filter(({ matches }) => !matches.some(isTracking)) }];
     if (!isOwn(chain.name)) return [];
-    return [
-      { ...chain, rules: chain.rules.map((each) => (each.end.kind === "accept" ? { ...each, end: noted(way, ifname) } : each)) },
-    ];
+    const noting = chain.rules.map((each) => (each.end.kind === "accept" ? { ...each, end: noted(way, ifname) } : each));
+    return [{ ...chain, rules: noting.flatMap(withPorts) }];
   });
   return { chains, sets: (pod?.sets ?? []).filter((set) => isOwn(set.name)) };
+}
+
+/** A rule that reads ports, for each family: a later fragment has none. */
+function withPorts(each: TableRule): readonly TableRule[] {
+  if (!each.matches.some(readsPorts)) return [each];
+  const own = each.matches.find((match) => match.kind === "set")?.family;
+  return families
+    .filter((family) => own === undefined || own === family)
+    .map((family) => ({ ...each, matches: [ethertype(ethertypes[family]), ...hasPorts(family), ...each.matches] }));
+}
+
+function readsPorts(match: Match): boolean {
+  return match.kind === "port" || (match.kind === "set" && match.of === "port");
 }
 
 function isTracking({ kind }: Match): boolean {
@@ -93,6 +105,8 @@ function ownSet({ ifname, addresses }: NodeEnd, family: Family): NamedSet {
 function fromRules({ ifname, mac }: NodeEnd): readonly TableRule[] {
   return [
     rule([isNot(bytesOf("link", 6, 6), mac)], drop, "the MAC of the pod's link"),
+    // A host reads the packet behind two tags of the VLAN 0.
+    ...vlanTags.map((tag) => rule([ethertype(tag)], drop, "a second VLAN tag")),
     rule([ethertype(ARP)], { kind: "jump", chain: sourceChain(ifname, "arp") }),
     ...families.map((family) => rule([ethertype(ethertypes[family])], { kind: "jump", chain: sourceChain(ifname, family) })),
     rule([], { kind: "jump", chain: judgeChain("out", ifname) }),

@@ -3,7 +3,7 @@
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
-import type { GuardContext, GuardedPod } from "../../../host/engine/planned/plan-feature.ts";
+import { type GuardContext, type GuardedPod, type Guarding, guardingOf } from "../../../host/engine/planned/plan-feature.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import { type Balance, balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";
@@ -20,7 +20,11 @@ const balances = new RecentValues<Balance & { readonly hash: string }>({
 });
 
 /** Before interfaces are made. A failure is a warning: the pod starts, and gets its Services when the daemon can write them. */
-export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
+export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<Guarding>> {
+  return ok(guardingOf(serve(context, pod)));
+}
+
+async function serve(context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
   const served = await servePod(context, pod, false);
   if (!served.ok) context.warn(`pod ${pod.pod.namespace}/${pod.pod.name} starts without its Services: ${served.fault.msg}`);
   return ok(undefined);

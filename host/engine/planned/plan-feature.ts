@@ -122,10 +122,10 @@ export interface PlanFeature {
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
-  /** Prepares the pod's network namespace before the first step of an attachment, for example by the rules of policies. */
+  /** Prepares the pod's network namespace before the first step of a further attachment, for example by the rules of policies. */
   readonly guard?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
-    readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<void>>;
+    readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<Guarding>>;
     /** The part on the node: rules at the node's ends of the pod's links. */
     readonly node?: {
       readonly isOn: (configuration: HostConfiguration) => boolean;
@@ -137,14 +137,39 @@ export interface PlanFeature {
   };
 }
 
-/** Lets each feature guard the pod before its interfaces are made. Fault: that of the first feature that cannot. */
-export async function guarded(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
+/** A preparation that is decided, and begun. */
+export interface Guarding {
+  /** Settles when the preparation is in force. Its rejection is handled even if nobody waits. */
+  readonly inForce: Promise<Result<void>>;
+}
+
+/** The preparation whose end this is. */
+export function guardingOf(inForce: Promise<Result<void>>): Guarding {
+  inForce.catch(() => undefined);
+  return { inForce };
+}
+
+/**
+ * Lets each feature guard the pod before its interfaces are made. The runtime's own network may be attached before the preparation is in force. Fault: that of the
+ * first feature that cannot.
+ */
+export async function guarded(
+  features: readonly PlanFeature[],
+  context: GuardContext,
+  pod: GuardedPod,
+): Promise<Result<Guarding>> {
+  const begun: Promise<Result<void>>[] = [];
   for (const { guard } of features) {
     if (guard?.isOn(context.configuration) !== true) continue;
-    const done = await guard.guard(context, pod);
-    if (!done.ok) return done;
+    const guarding = await guard.guard(context, pod);
+    if (!guarding.ok) {
+      // The call must not end before its effects.
+      await Promise.all(begun);
+      return guarding;
+    }
+    begun.push(guarding.value.inForce);
   }
-  return ok(undefined);
+  return ok(guardingOf(Promise.all(begun).then((ends) => ends.find((each) => !each.ok) ?? ok(undefined))));
 }
 
 /** Whether a feature has a part on the node. */

@@ -10,8 +10,15 @@ import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { type JournalEntry, type JournalPlan, type JournalRecord, replay } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
-import { type Attached, type CallPlan, hotPlugFacts, originInAdd, plannedAttachment } from "../planned/attachment-plan.ts";
-import { guarded, needsSecuring, secured } from "../planned/plan-feature.ts";
+import {
+  type Attached,
+  type AttachmentPlan,
+  type CallPlan,
+  hotPlugFacts,
+  originInAdd,
+  plannedAttachment,
+} from "../planned/attachment-plan.ts";
+import { guarded, type Guarding, guardingOf, needsSecuring, secured } from "../planned/plan-feature.ts";
 import { hasName } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { type Call, journalKey } from "../call.ts";
@@ -92,16 +99,26 @@ async function attachAll(
     makers.map(({ attachment }) => attachment.ifname),
   );
   if (!recorded.ok) return recorded;
-  const allowed = await guardPod(call, plan);
-  if (!allowed.ok) return allowed;
+  const guarding = await guardPod(call, plan);
+  if (!guarding.ok) return guarding;
+  const { inForce } = guarding.value;
   call.deadline.planSteps(plan.attachments.reduce((steps, { list }) => steps + list.plugins.length, 0));
   for (const [index, attachment] of plan.attachments.entries()) {
+    // The guard's rules are written while the plugins of the runtime's own network run.
+    const guard = index > 0 || isFurther(attachment) ? await inForce : ok(undefined);
+    if (!guard.ok) return guard;
     const isNamed = before?.links.some((link) => hasName(link, attachment.attachment.ifname)) === true;
     const isNameTaken = isNamed && makers.includes(attachment);
     const result = await attach(call, attachment, { index, tell, isNameTaken }, progress);
-    if (!result.ok) return result;
+    if (!result.ok) {
+      // The undo must not begin before the guard's effects have ended.
+      await inForce;
+      return result;
+    }
     attached.push(result.value);
   }
+  const guard = await inForce;
+  if (!guard.ok) return guard;
   const settled = await settleRoutes(call, attached, progress);
   if (!settled.ok) return settled;
   const answer = defaultResult(settled.value, call.configuration.cniVersion);
@@ -125,9 +142,14 @@ async function attachAll(
   return closed.ok ? answer : closed;
 }
 
+/** Whether a guard may be about the network: only a definition or a PodNetwork has a name that a policy or a Service can have. */
+function isFurther({ source, podNetwork }: AttachmentPlan): boolean {
+  return source.includes("/") || podNetwork !== undefined;
+}
+
 /** Before the first step: no container of the pod has run, and no interface is there. */
-async function guardPod(call: Call, { attachments, pod }: CallPlan): Promise<Result<void>> {
-  if (pod === undefined) return ok(undefined);
+async function guardPod(call: Call, { attachments, pod }: CallPlan): Promise<Result<Guarding>> {
+  if (pod === undefined) return ok(guardingOf(Promise.resolve(ok(undefined))));
   const { containerId, netns } = call.request;
   const interfaces = attachments.map(({ source, podNetwork, attachment: { ifname } }) => ({ ifname, source, podNetwork }));
   return guarded(call.features, call, { containerId, netns, cluster: pod.cluster, pod: pod.pod, interfaces });

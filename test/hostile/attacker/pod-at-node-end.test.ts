@@ -36,15 +36,31 @@ const [IP, IP6, ARP] = [0x0800, 0x86dd, 0x0806];
 const [own, db, other, own6, db6, other6] = ["10.7.0.1", "10.7.0.2", "10.7.0.3", "fd07::1", "fd07::2", "fd07::3"];
 const mac = { pod: "02:00:00:00:07:01", peer: "02:00:00:00:07:02", another: "02:00:00:00:07:09" };
 
-/** A frame by the name of its trick. The mark follows the payload. */
-type Frames = Readonly<Record<string, readonly number[]>>;
+/** A packet or a frame with a mark in its payload: the kernel cuts off what follows a packet. */
+type Marked = (mark: readonly number[]) => readonly number[];
 
-const ether = (type: number, payload: readonly number[], tags: readonly Tag[] = [], from = mac.pod): readonly number[] =>
-  frame({ from: macOf(from), to: macOf(mac.peer), tags }, type, payload);
-const datagram = (to: string, port: number, init: Ipv4Init = {}, from = own): readonly number[] =>
-  ipv4(from, to, UDP, transport(UDP, port), init);
-const datagram6 = (to: string, port: number, headers: readonly Extension[] = [], from = own6): readonly number[] =>
-  ipv6(from, to, UDP, transport(UDP, port), headers);
+/** Frames by the names of their tricks. */
+type Frames = Readonly<Record<string, Marked>>;
+
+const data =
+  (bytes: readonly number[]): Marked =>
+  (mark) => [...bytes, ...mark];
+const ether =
+  (type: number, payload: Marked, tags: readonly Tag[] = [], from = mac.pod): Marked =>
+  (mark) =>
+    frame({ from: macOf(from), to: macOf(mac.peer), tags }, type, payload(mark));
+const packet =
+  (from: string, to: string, protocol: number, payload: Marked, init: Ipv4Init = {}): Marked =>
+  (mark) =>
+    ipv4(from, to, protocol, payload(mark), init);
+const packet6 =
+  (from: string, to: string, protocol: number, payload: Marked, headers: readonly Extension[] = []): Marked =>
+  (mark) =>
+    ipv6(from, to, protocol, payload(mark), headers);
+const datagram = (to: string, port: number, init: Ipv4Init = {}, from = own): Marked =>
+  packet(from, to, UDP, data(transport(UDP, port)), init);
+const datagram6 = (to: string, port: number, headers: readonly Extension[] = [], from = own6): Marked =>
+  packet6(from, to, UDP, data(transport(UDP, port)), headers);
 /** The payload that says port 53 where a reader of the wrong offset looks. */
 const looksAllowed = transport(UDP, 53);
 
@@ -60,7 +76,7 @@ const tricks: Readonly<Record<string, readonly Tag[]>> = {
   // A host takes both tags of the VLAN 0 away, and reads the packet behind them.
   "two priority tags": [priority, priority],
 };
-const withTags = (name: string, type: number, payload: readonly number[]): Frames =>
+const withTags = (name: string, type: number, payload: Marked): Frames =>
   Object.fromEntries(Object.entries(tricks).map(([trick, tags]) => [`${name}, ${trick}`, ether(type, payload, tags)]));
 
 const toDb = (...ports: readonly object[]): PolicyTable => {
@@ -117,7 +133,7 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
   async function arrived(frames: Frames, link = "net1"): Promise<readonly string[]> {
     const names = [...Object.keys(frames), "end"];
     const all = [...Object.values(frames), ether(IP, datagram(db, 53))];
-    const marked = all.map((bytes, index) => [...bytes, 0xa7, 0x7a, 0xc0, index >> 8, index & 0xff]);
+    const marked = all.map((make, index) => make([0xa7, 0x7a, 0xc0, index >> 8, index & 0xff]));
     const sniffer = ["--pdeathsig", "KILL", "--", "nsenter", `--net=${peer.path}`, "--", compiledPlugin("sniff")];
     const child = spawn("setpriv", [...sniffer, "net1", "3", "9999", "60000", "a77ac0"], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -145,15 +161,15 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
       ...withTags("another host", IP, datagram(other, 53)),
       ...withTags("another port", IP, datagram(db, 54)),
       ...withTags("another host of IPv6", IP6, datagram6(other6, 53)),
-      ...withTags("another port of IPv6", IP6, ipv6(own6, db6, TCP, transport(TCP, 81))),
-      ...withTags("another protocol", 0x88b5, []),
+      ...withTags("another port of IPv6", IP6, packet6(own6, db6, TCP, data(transport(TCP, 81)))),
+      ...withTags("another protocol", 0x88b5, data([])),
       "another MAC": ether(IP, datagram(db, 53), [], mac.another),
-      "MPLS around the packet": ether(0x8847, [0, 0, 1, 64, ...datagram(db, 53)]),
+      "MPLS around the packet": ether(0x8847, (mark) => [0, 0, 1, 64, ...datagram(db, 53)(mark)]),
     };
     const allowed: Frames = {
       datagram: ether(IP, datagram(db, 53)),
       "tagged datagram": ether(IP, datagram(db, 53), [tag]),
-      segment: ether(IP6, ipv6(own6, db6, TCP, transport(TCP, 80))),
+      segment: ether(IP6, packet6(own6, db6, TCP, data(transport(TCP, 80)))),
     };
     const all = { ...forbidden, ...allowed };
     expect(await arrived(all)).toEqual(Object.keys(allowed));
@@ -178,13 +194,13 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
       "version 6 in a frame of IPv4": ether(IP, datagram(db, 53, { first: 0x65 })),
       "IPv6 in a frame of IPv4": ether(IP, datagram6(db6, 53)),
       "IPv4 in a frame of IPv6": ether(IP6, datagram(db, 53)),
-      "tunnel of IPv4": ether(IP, ipv4(own, db, 4, datagram(db, 53))),
-      "tunnel of IPv6": ether(IP, ipv4(own, db, 41, datagram6(db6, 53))),
+      "tunnel of IPv4": ether(IP, packet(own, db, 4, datagram(db, 53))),
+      "tunnel of IPv6": ether(IP, packet(own, db, 41, datagram6(db6, 53))),
       "hop-by-hop options": ether(IP6, datagram6(other6, 53, [padding(0)])),
       "destination options that look like ports": ether(IP6, datagram6(db6, 54, [padding(60, [156, 64, 0, 53])])),
       "many headers": ether(IP6, datagram6(db6, 54, [padding(0), padding(60), fragmentHeader(1, 0, false), padding(60)])),
-      "no next header": ether(IP6, ipv6(own6, db6, 59, looksAllowed)),
-      "unknown extension header": ether(IP6, ipv6(own6, db6, 253, [...looksAllowed, ...looksAllowed])),
+      "no next header": ether(IP6, packet6(own6, db6, 59, data(looksAllowed))),
+      "unknown extension header": ether(IP6, packet6(own6, db6, 253, data([...looksAllowed, ...looksAllowed]))),
       "routing header": ether(IP6, datagram6(other6, 53, [[43, [2, 0, 0, 0, 0, 0, 0, ...address16(db6)]]])),
     };
     const allowed: Frames = {
@@ -196,30 +212,30 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
 
   test("PO-25: fragments pass behind a first fragment that may pass, and no others", async () => {
     await enforce(isolated);
-    const bytes = [...looksAllowed, ...looksAllowed];
+    const bytes = data([...looksAllowed, ...looksAllowed]);
     const forbidden: Frames = {
-      "later fragment alone": ether(IP, ipv4(own, db, UDP, bytes, { id: 70, fragment: [3, false] })),
+      "later fragment alone": ether(IP, packet(own, db, UDP, bytes, { id: 70, fragment: [3, false] })),
       "first fragment to another port": ether(IP, datagram(db, 54, { id: 71, fragment: [0, true] })),
-      "its later fragment": ether(IP, ipv4(own, db, UDP, bytes, { id: 71, fragment: [1, false] })),
-      "first fragment without ports": ether(IP, ipv4(own, db, UDP, [], { id: 72, fragment: [0, true] })),
+      "its later fragment": ether(IP, packet(own, db, UDP, bytes, { id: 71, fragment: [1, false] })),
+      "first fragment without ports": ether(IP, packet(own, db, UDP, data([]), { id: 72, fragment: [0, true] })),
       "first fragment to another host": ether(IP, datagram(other, 53, { id: 73, fragment: [0, true] })),
-      "later fragment of IPv6 alone": ether(IP6, ipv6(own6, db6, UDP, bytes, [fragmentHeader(80, 3, false)])),
+      "later fragment of IPv6 alone": ether(IP6, packet6(own6, db6, UDP, bytes, [fragmentHeader(80, 3, false)])),
       "first fragment of IPv6 to another port": ether(IP6, datagram6(db6, 54, [fragmentHeader(81, 0, true)])),
-      "its later fragment of IPv6": ether(IP6, ipv6(own6, db6, UDP, bytes, [fragmentHeader(81, 1, false)])),
+      "its later fragment of IPv6": ether(IP6, packet6(own6, db6, UDP, bytes, [fragmentHeader(81, 1, false)])),
       "fragment behind destination options": ether(IP6, datagram6(db6, 54, [padding(60), fragmentHeader(82, 0, true)])),
       "fragment of another host": ether(IP6, datagram6(other6, 53, [fragmentHeader(83, 0, true)])),
     };
     const allowed: Frames = {
       "first fragment": ether(IP, datagram(db, 53, { id: 90, fragment: [0, true] })),
-      "later fragment": ether(IP, ipv4(own, db, UDP, bytes, { id: 90, fragment: [1, false] })),
+      "later fragment": ether(IP, packet(own, db, UDP, bytes, { id: 90, fragment: [1, false] })),
       "first fragment of IPv6": ether(IP6, datagram6(db6, 53, [fragmentHeader(91, 0, true)])),
-      "later fragment of IPv6": ether(IP6, ipv6(own6, db6, UDP, bytes, [fragmentHeader(91, 1, false)])),
+      "later fragment of IPv6": ether(IP6, packet6(own6, db6, UDP, bytes, [fragmentHeader(91, 1, false)])),
     };
     const again: Frames = {
       // A second first fragment would put another port into the datagram of the one that has passed.
       "another first fragment": ether(IP, datagram(db, 54, { id: 90, fragment: [0, true] })),
       "another first fragment of IPv6": ether(IP6, datagram6(db6, 54, [fragmentHeader(91, 0, true)])),
-      "later fragment to another host": ether(IP, ipv4(own, other, UDP, bytes, { id: 90, fragment: [1, false] })),
+      "later fragment to another host": ether(IP, packet(own, other, UDP, bytes, { id: 90, fragment: [1, false] })),
     };
     expect(await arrived({ ...forbidden, ...allowed, ...again })).toEqual(Object.keys(allowed));
   });
@@ -227,7 +243,7 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
   test("PO-25: without a policy the pod names its own addresses only, whatever stands before them", async () => {
     await enforce(undefined);
     const [fake, fake6] = [datagram(db, 53, {}, other), datagram6(db6, 53, [], other6)];
-    const claim = advertisement(macOf(mac.pod), db6);
+    const claim = data(advertisement(macOf(mac.pod), db6));
     const claims: Readonly<Record<string, readonly Extension[]>> = {
       plain: [],
       "behind options": [padding(0), padding(60)],
@@ -236,24 +252,27 @@ describe.skipIf(unavailable)("a pod against the policies at the node's end of it
     const forbidden: Frames = {
       ...withTags("another source", IP, fake),
       ...withTags("another source of IPv6", IP6, fake6),
-      ...withTags("another's address by ARP", ARP, arp(macOf(mac.pod), db)),
-      ...withTags("own address with another MAC", ARP, arp(macOf(mac.another), own)),
+      ...withTags("another's address by ARP", ARP, data(arp(macOf(mac.pod), db))),
+      ...withTags("own address with another MAC", ARP, data(arp(macOf(mac.another), own))),
       ...Object.fromEntries(
         Object.entries(claims).map(([name, headers]) => [
           `another's address advertised, ${name}`,
-          ether(IP6, ipv6(own6, "ff02::1", ICMPV6, claim, headers)),
+          ether(IP6, packet6(own6, "ff02::1", ICMPV6, claim, headers)),
         ]),
       ),
-      "DHCP's source to a host": ether(IP, ipv4("0.0.0.0", db, UDP, transport(UDP, 67))),
+      "DHCP's source to a host": ether(IP, packet("0.0.0.0", db, UDP, data(transport(UDP, 67)))),
       "no address of IPv6": ether(IP6, datagram6(db6, 53, [], "::")),
-      "fragment of another source": ether(IP, ipv4(other, db, UDP, looksAllowed, { id: 61, fragment: [3, false] })),
+      "fragment of another source": ether(IP, packet(other, db, UDP, data(looksAllowed), { id: 61, fragment: [3, false] })),
     };
     const allowed: Frames = {
       "own datagram": ether(IP, datagram(other, 99)),
       "own datagram of IPv6, tagged": ether(IP6, datagram6(other6, 99), [tag]),
-      "own address by ARP": ether(ARP, arp(macOf(mac.pod), own)),
-      "own address advertised": ether(IP6, ipv6(own6, "ff02::1", ICMPV6, advertisement(macOf(mac.pod), own6), [padding(60)])),
-      "another protocol": ether(0x88b5, []),
+      "own address by ARP": ether(ARP, data(arp(macOf(mac.pod), own))),
+      "own address advertised": ether(
+        IP6,
+        packet6(own6, "ff02::1", ICMPV6, data(advertisement(macOf(mac.pod), own6)), [padding(60)]),
+      ),
+      "another protocol": ether(0x88b5, data([])),
     };
     expect(await arrived({ ...forbidden, ...allowed })).toEqual(Object.keys(allowed));
   });

@@ -40,6 +40,7 @@ int main(int argc, char **argv) {
     print(print(print(line, packet + 6, 6, ' '), packet, 6, ' '), packet + 14, (size_t)got - 14, '\n');
     if (argc > 5 && strstr(line, argv[5]) == NULL) continue;
     fputs(line, stdout);
+    fflush(stdout);
     left--;
   }
   return 0;
