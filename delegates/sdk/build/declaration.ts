@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 import { closest } from "../../../src/configuration/closest.ts";
-import { describeJson, parseDocument } from "../../../src/json/document.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { valueAt, wrongValue } from "../testing/wrong-value.ts";
 import { delegateName, delegateNameRule } from "./delegate-name.ts";
 
 /** The custom section's name. */
@@ -50,20 +51,14 @@ const examples: Readonly<Record<string, unknown>> = {
 /** One mistake: the member, what is wrong, and for a missing member what to add. */
 function mistakeText(issue: z.core.$ZodIssue, declaration: unknown, releases: readonly string[]): string {
   const path = issue.path.map(String);
-  const at = path.join(".");
   if (issue.code === "unrecognized_keys") {
     const nearest = issue.keys.map((key) => closest(key, Object.keys(schema.shape))).find((each) => each !== undefined);
     return `(top): ${issue.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;
   }
-  if (issue.code !== "invalid_type") return `${at}: ${issue.message}`;
-  const value = path.reduce<unknown>((holder, key) => Object(holder)[key], declaration);
   const [key = ""] = path;
-  if (value === undefined && path.length === 1) {
-    const example = key === "abi" ? (releases.at(-1) ?? "1.0.0") : examples[key];
-    return `${key} is missing: add ${JSON.stringify(key)}: ${JSON.stringify(example)}`;
-  }
-  const wanted: Readonly<Record<string, string>> = { string: "a string", array: "a list", record: "an object" };
-  return `${at}: must be ${wanted[issue.expected] ?? issue.expected}, but is ${describeJson(value)}`;
+  if (path.length !== 1 || valueAt(declaration, path) !== undefined) return wrongValue(issue, declaration);
+  const example = key === "abi" ? (releases.at(-1) ?? "1.0.0") : examples[key];
+  return `${key} is missing: add ${JSON.stringify(key)}: ${JSON.stringify(example)}`;
 }
 
 /**
