@@ -74,7 +74,7 @@ const entries = {
   PLUGIN_FAILED: {
     cni: 999,
     actor: "administrator",
-    meaning: "A native plugin failed. Its own code is passed on if it printed one.",
+    meaning: "A native plugin failed. Its own code is passed on if it printed one; code 3 only if the pod needs no DEL.",
     remedy: "Read the plugin's message; it names the cause.",
   },
   RESULT_INVALID: {
@@ -567,7 +567,7 @@ const entries = {
   DELEGATE_FAILED: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate answered with its own error; its code is passed on.",
+    meaning: "A delegate answered with its own error; its code is passed on, code 3 only if the pod needs no DEL.",
     remedy: "Read the delegate's message; it names the cause.",
   },
   DELEGATE_TRAPPED: {

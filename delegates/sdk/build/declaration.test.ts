@@ -29,10 +29,25 @@ describe("an error names the mistake", () => {
     );
   });
 
+  test.each(Object.keys(validDeclaration))("E-8: the missing member %s, with what to add", (key) => {
+    expect(() => parse({ [key]: undefined })).toThrow(new RegExp(`^delegate\\.json: ${key} is missing: add "${key}": `));
+  });
+
+  test("E-8: several missing members, each with what to add", () => {
+    expect(() => parseDeclaration("{}", capabilitiesOf, ["1.0.0", "1.1.0"])).toThrow(
+      /name is missing: .*; abi is missing: add "abi": "1\.1\.0"; /,
+    );
+  });
+
   const table: [what: string, change: object, message: RegExp][] = [
     ["an unknown key", { capability: {} }, /Unrecognized key: "capability"/],
     ["a name with a slash", { name: "a/b" }, /name: must be 1 to 63/],
     ["an empty name", { name: "" }, /name: /],
+    ["a member of the wrong type", { about: 5 }, /about: must be a string, but is a number/],
+    ["null for a member", { version: null }, /version: must be a string, but is null/],
+    ["a list for an object", { capabilities: ["log"] }, /capabilities: must be an object, but is an array/],
+    ["a reason that is no text", { capabilities: { log: true } }, /capabilities\.log: must be a string, but is a boolean/],
+    ["a mistyped key, with the nearest one", { capability: {} }, /did you mean capabilities\?/],
     ["an unknown ABI", { abi: "9.9.9" }, /abi: cni:delegate@9\.9\.9 does not exist/],
     ["an ABI that is a path", { abi: "../1.0.0" }, /abi: .* does not exist/],
     ["an invalid version", { version: "one" }, /version: must be a semantic version/],

@@ -1,7 +1,9 @@
 // `delegate.json`: a delegate's declaration, which is stored in the component's `plexus:delegate` section.
 
 import { z } from "zod";
+import { closest } from "../../../src/configuration/closest.ts";
 import { parseDocument } from "../../../src/json/document.ts";
+import { valueAt, wrongValue } from "../testing/wrong-value.ts";
 import { delegateName, delegateNameRule } from "./delegate-name.ts";
 
 /** The custom section's name. */
@@ -37,6 +39,28 @@ function requireOptional({ capabilities, optional = [] }: Declaration): void {
     throw new Error(`delegate.json: optional: "${stray}" is not in capabilities: add it there, with its reason`);
 }
 
+/** For each member that a declaration must have, an example. */
+const examples: Readonly<Record<string, unknown>> = {
+  name: "my-delegate",
+  version: "0.1.0",
+  about: "What the delegate does, in one line",
+  cniVersions: ["1.0.0", "1.1.0"],
+  capabilities: { log: "Says what it does" },
+};
+
+/** One mistake: the member, what is wrong, and for a missing member what to add. */
+function mistakeText(issue: z.core.$ZodIssue, declaration: unknown, releases: readonly string[]): string {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const nearest = issue.keys.map((key) => closest(key, Object.keys(schema.shape))).find((each) => each !== undefined);
+    return `(top): ${issue.message}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`;
+  }
+  const [key = ""] = path;
+  if (path.length !== 1 || valueAt(declaration, path) !== undefined) return wrongValue(issue, declaration);
+  const example = key === "abi" ? (releases.at(-1) ?? "1.0.0") : examples[key];
+  return `${key} is missing: add ${JSON.stringify(key)}: ${JSON.stringify(example)}`;
+}
+
 /**
  * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown version; `releases` are the versions for the error about one. Throws an
  * Error that names every wrong field, and for an unknown capability (E-8) also the valid ones.
@@ -50,7 +74,7 @@ export function parseDeclaration(
   if (!document.ok) throw new Error(document.fault.msg);
   const parsed = schema.safeParse(document.value.parsed);
   if (!parsed.success) {
-    const mistakes = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top)"}: ${issue.message}`);
+    const mistakes = parsed.error.issues.map((issue) => mistakeText(issue, document.value.parsed, releases));
     throw new Error(`delegate.json: ${mistakes.join("; ")}`);
   }
   const declaration = parsed.data;

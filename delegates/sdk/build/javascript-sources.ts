@@ -6,6 +6,7 @@ import * as nodeModule from "node:module";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { digestTree } from "./content-cache.ts";
+import { wrongValue } from "../testing/wrong-value.ts";
 
 /** The files of `src/` that are modules. */
 const moduleFile = /(?<!\.d)\.(?:m?js|ts)$/;
@@ -86,7 +87,8 @@ async function dependenciesIn(folder: string, packageName?: string): Promise<str
   const text = await readFile(file, "utf8").catch(() => undefined);
   if (text === undefined && packageName === undefined) return [];
   if (text === undefined) throw new Error(`the package ${packageName} is not in node_modules: npm install installs it`);
-  const manifest = Manifest.safeParse(JSON.parse(text));
-  if (!manifest.success) throw new Error(`${file}: ${manifest.error.issues[0]?.message}`);
+  const value: unknown = JSON.parse(text);
+  const manifest = Manifest.safeParse(value);
+  if (!manifest.success) throw new Error(`${file}: ${manifest.error.issues.map((issue) => wrongValue(issue, value)).join("; ")}`);
   return Object.keys(manifest.data.dependencies);
 }

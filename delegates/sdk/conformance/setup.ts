@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { closest } from "../../../src/configuration/closest.ts";
+import { wrongValue } from "../testing/wrong-value.ts";
 
 /** The plugin's role: it makes an interface, changes one that an earlier plugin made, or assigns addresses. */
 export const roles = ["interface", "chained", "ipam"] as const;
@@ -75,7 +76,7 @@ export interface Setup extends z.infer<typeof setup> {
 /** Reads a set-up. Throws an Error that names `file` and the field of each mistake. `type`: the plugin's type. */
 export function setupOf(file: string, value: unknown, type: string): Setup {
   const parsed = setup.safeParse(value);
-  if (!parsed.success) throw new Error(`${file}: ${mistakesOf(parsed.error)}`);
+  if (!parsed.success) throw new Error(`${file}: ${mistakesOf(parsed.error, value)}`);
   const { bridge, links } = parsed.data;
   if (bridge !== undefined && !links.some(({ name, kind }) => name === bridge && kind === "bridge"))
     throw new Error(`${file}: bridge: ${bridge} is no bridge of links: add { "name": "${bridge}" } there`);
@@ -84,11 +85,11 @@ export function setupOf(file: string, value: unknown, type: string): Setup {
   return { ...parsed.data, role: parsed.data.role ?? (ipamType === type ? "ipam" : "interface") };
 }
 
-function mistakesOf({ issues }: z.ZodError): string {
+function mistakesOf({ issues }: z.ZodError, value: unknown): string {
   return issues
     .map((issue) => {
       const at = issue.path.map(String).join(".");
-      if (issue.code !== "unrecognized_keys") return `${at || "(top)"}: ${issue.message}`;
+      if (issue.code !== "unrecognized_keys") return wrongValue(issue, value);
       const valid = Object.keys(setup.shape);
       const nearest = at === "" ? closest(issue.keys[0] ?? "", valid) : undefined;
       const help = at !== "" ? "" : nearest === undefined ? `; valid ones: ${valid.join(", ")}` : `; did you mean ${nearest}?`;

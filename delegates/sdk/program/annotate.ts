@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes } from "./component-file.ts";
+import { readFailure } from "./read-failure.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import { writeNamedFile } from "./write-file.ts";
 
@@ -54,9 +55,7 @@ function declarationText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandError(`--declaration: ${error instanceof Error ? error.message : String(error)}`, exitCode.usage, {
-      cause: error,
-    });
+    throw new CommandError(readFailure(file, error, { front: "--declaration: " }), exitCode.usage, { cause: error });
   }
 }
 

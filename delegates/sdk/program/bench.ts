@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { fileBytes, limitOptions, limitsOn, numberOf, typeOf } from "./component-file.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
+import { readFailure } from "./read-failure.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import { writeNamedFile } from "./write-file.ts";
 import type { Bench } from "../component/bench.ts";
@@ -66,7 +67,7 @@ function baselineIn(file: string): Bench {
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw mistake(error instanceof Error ? error.message : String(error), error);
+    throw new CommandError(readFailure(file, error, { front: "--baseline: " }), exitCode.usage, { cause: error });
   }
   if (typeof value !== "object" || value === null) throw mistake("must be an object that --save wrote");
   const number = (key: keyof Bench): number => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Limits } from "../../../host/sandbox/limits.ts";
 import { CommandError, type CommandLine, exitCode } from "./command.ts";
+import { readFailure } from "./read-failure.ts";
 
 /** The options of a node's limits, named as in `wasm.limits`. */
 export const limitOptions = [
@@ -18,9 +19,11 @@ export function fileBytes(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new CommandError(`${path}: ${error instanceof Error ? error.message : String(error)}`, exitCode.usage, {
-      cause: error,
-    });
+    const isDirectory = error instanceof Error && "code" in error && error.code === "EISDIR";
+    const hint = isDirectory
+      ? "the component is build/NAME.wasm, which plexus-delegate build makes"
+      : "plexus-delegate build makes a component";
+    throw new CommandError(readFailure(path, error, { hint }), exitCode.usage, { cause: error });
   }
 }
 

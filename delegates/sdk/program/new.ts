@@ -1,6 +1,7 @@
 // `plexus-delegate new`: makes the repository of a new delegate.
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { isPackaged } from "../build/kit-files.ts";
 import { componentizePyVersion, type Language, type LanguageId, languages } from "../build/language.ts";
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
@@ -41,6 +42,7 @@ export const newCommand: Command = {
     const { id: language, entry } = languageNamed(values.get("language") ?? "as");
     const kind = kindOn(values.get("template"));
     const sdk = values.get("sdk") ?? `^${version}`;
+    requireArchive(sdk, resolve(dir));
     await writeScaffold(resolve(dir), {
       name,
       capabilities,
@@ -77,5 +79,26 @@ function languageNamed(id: string): Language {
   const found = languages.find((each) => each.id === id || each.title.toLowerCase() === id.toLowerCase());
   if (found !== undefined) return found;
   const valid = languages.map((each) => each.id);
-  throw new CommandError(`new: ${unknown("language", id, id, valid)}`, exitCode.usage);
+  const isGo = ["go", "golang", "tinygo"].includes(id.toLowerCase());
+  const hint = isGo
+    ? ". The kit builds no delegates in Go: plexus-delegate port FILE.go prints which capability stands for each call of a plugin in Go"
+    : "";
+  throw new CommandError(
+    `new: ${isGo ? `unknown language ${id}; valid: ${valid.join(", ")}` : unknown("language", id, id, valid)}${hint}`,
+    exitCode.usage,
+  );
+}
+
+/** Refuses an archive that does not exist: npm install would fail later, without the reason. */
+function requireArchive(sdk: string, dir: string): void {
+  if (!sdk.startsWith("file:")) return;
+  const written = sdk.slice("file:".length);
+  const refuse = (why: string): CommandError => new CommandError(`new: --sdk=${sdk}${why}`, exitCode.usage);
+  if (written === "") throw refuse(" names no archive: write --sdk=file:/PATH/plexus-cni-sdk-VERSION.tgz");
+  const path = resolve(dir, written);
+  if (existsSync(path)) return;
+  const relative = isAbsolute(written) ? "" : "; npm reads a relative path from the new directory, so write an absolute one";
+  throw refuse(
+    `: there is no ${path}${relative}. npm run release -- --untagged --only sdk, in a clone of Plexus, makes the archive`,
+  );
 }

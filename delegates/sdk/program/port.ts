@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type Command, CommandError, exitCode } from "./command.ts";
 import { portedCalls } from "./ported-calls.ts";
+import { readFailure } from "./read-failure.ts";
 
 /** Words of the table that name no capability to declare: `none`, and `log`, which each new delegate declares. */
 const declared: ReadonlySet<string> = new Set(["-", "none", "log"]);
@@ -42,6 +43,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandError(`port: ${error instanceof Error ? error.message : String(error)}`, exitCode.usage, { cause: error });
+    throw new CommandError(readFailure(file, error, { front: "port: " }), exitCode.usage, { cause: error });
   }
 }

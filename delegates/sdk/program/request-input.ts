@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Vector } from "../testing/vector.ts";
 import { CommandError, exitCode } from "./command.ts";
+import { readFailure } from "./read-failure.ts";
 
 /** The options that describe the request and the simulated node. */
 export const requestOptions = [
@@ -90,8 +91,6 @@ function read(from: string | 0, name: string): string {
   try {
     return readFileSync(from, "utf8");
   } catch (error) {
-    throw new CommandError(`${name}: ${error instanceof Error ? error.message : String(error)}`, exitCode.usage, {
-      cause: error,
-    });
+    throw new CommandError(readFailure(name, error), exitCode.usage, { cause: error });
   }
 }

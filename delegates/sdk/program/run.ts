@@ -6,6 +6,7 @@ import { fileBytes, limitOptions, limitsOn, typeOf } from "./component-file.ts";
 import type { RecordedCall } from "../component/recorded-calls.ts";
 import { usageLines } from "./usage-lines.ts";
 import { grantsOn, requestOn, requestOptions, verbOf } from "./request-input.ts";
+import { readFailure } from "./read-failure.ts";
 import { requireSandbox } from "./require-sandbox.ts";
 import { writeNamedFile } from "./write-file.ts";
 
@@ -89,7 +90,6 @@ function callsIn(file: string, parse: (text: string) => readonly RecordedCall[])
   try {
     return parse(readFileSync(file, "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`--replay: ${file}: ${why}`, exitCode.usage, { cause: error });
+    throw new CommandError(readFailure(file, error, { front: "--replay: " }), exitCode.usage, { cause: error });
   }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { closest } from "../../../src/configuration/closest.ts";
 import { type JsonObjectDocument, memberText, parseDocument } from "../../../src/json/document.ts";
+import { wrongValue } from "./wrong-value.ts";
 
 const leaseState = z.strictObject({
   directory: z.string().optional(),
@@ -325,15 +326,15 @@ function documentOf(file: string, text: string): JsonObjectDocument {
 function fieldsOf<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Error(`${file}: ${mistakesOf(parsed.error, schema)}`);
+  throw new Error(`${file}: ${mistakesOf(parsed.error, schema, value)}`);
 }
 
 /** Each mistake with its field, and the valid names where a name is unknown. */
-function mistakesOf({ issues }: z.ZodError, schema: z.ZodType): string {
+function mistakesOf({ issues }: z.ZodError, schema: z.ZodType, value: unknown): string {
   const valid = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const texts = issues.map((issue) => {
     const at = issue.path.map(String).join(".");
-    if (issue.code !== "unrecognized_keys") return `${at || "(top)"}: ${issue.message}`;
+    if (issue.code !== "unrecognized_keys") return wrongValue(issue, value);
     return issue.keys
       .map((key) => {
         const nearest = at === "" ? closest(key, valid) : undefined;

@@ -243,6 +243,7 @@ test("clients that keep idle connections do not keep others out: the connection 
 
 test("requests that are refused and never end keep their connections' places until the time limit only", async () => {
   client.close();
+  client = new NetworkApiClient(socket());
   const open = { "content-type": "application/grpc-web" };
   for (let index = 0; index < maxConnections; index += 1) {
     const connection = await raw();

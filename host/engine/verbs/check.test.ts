@@ -162,7 +162,7 @@ describe("STATUS", () => {
     ]);
   });
 
-  test("RT-04: knows a default network of the API before the first ADD: the runtime starts no pod before STATUS succeeds", async () => {
+  test("knows a default network of the API before the first ADD: the runtime starts no pod before STATUS succeeds", async () => {
     const list = { name: "pods", cniVersion: "1.1.0", plugins: [{ type: "bridge" }] };
     stage.manifests.definition("pods", { config: JSON.stringify(list) }, { namespace: "kube-system" });
     const config = { clusterNetwork: "pods", delegates: undefined, manifests: stage.manifests.directory };

@@ -63,18 +63,15 @@ test.each([
   ["of another subnet", { fixed_ips: [{ subnet_id: "6", ip_address: "10.8.0.5" }] }, {}],
   ["without the requested address", {}, { ips: ["10.9.0.7/24"] }],
   ["without the requested MAC", {}, { mac: "02:00:00:00:00:07" }],
-])(
-  "KU-08: a port %s with the attachment's name is not the attachment's: it is tagged as an orphan",
-  async (_, other, requested) => {
-    listed = [{ ...own, ...other, id: "earlier" }];
-    const made = await neutron().ensure({ ...request, requested });
-    expect(made).toMatchObject({ ok: true, value: { providerId: "own" } });
-    expect(requests).toContain("POST /ports");
-    expect(requests).toContain("PUT /ports/earlier/tags/plexus-owner%3Atest");
-  },
-);
+])("a port %s with the attachment's name is not the attachment's: it is tagged as an orphan", async (_, other, requested) => {
+  listed = [{ ...own, ...other, id: "earlier" }];
+  const made = await neutron().ensure({ ...request, requested });
+  expect(made).toMatchObject({ ok: true, value: { providerId: "own" } });
+  expect(requests).toContain("POST /ports");
+  expect(requests).toContain("PUT /ports/earlier/tags/plexus-owner%3Atest");
+});
 
-test("KU-08: the attachment's own port is found again, also one with the requested values", async () => {
+test("the attachment's own port is found again, also one with the requested values", async () => {
   listed = [own];
   const requested = { ips: ["10.9.0.5/24"], mac: "02:00:00:00:00:05" };
   expect(await neutron().ensure({ ...request, requested })).toMatchObject({ ok: true, value: { providerId: "own" } });
