@@ -43,6 +43,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: "long",
+          // A controller that is killed at each of its writes takes minutes on a machine with a load of 20 for each processor.
+          testTimeout: 600_000,
           include: ["{test,delegates}/**/*.long.test.ts", "test/{kit/languages,peers}/**/*.test.ts"],
           exclude: [...shared.exclude, "test/cluster/**"],
           globalSetup: ["test/lab/suite-daemon.ts", "test/lab/kube/ended-servers.ts"],

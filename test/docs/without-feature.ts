@@ -12,11 +12,13 @@ const list = "features/list.ts";
 /** The copy. */
 export class TreeCopy {
   readonly directory = mkdtempSync(join(tmpdir(), "plexus-tree-"));
+  readonly #root: string;
   readonly #files: readonly string[];
   readonly #graph: ImportGraph;
 
   /** `root`: the repository; `files`: the files of its work tree. */
   constructor(root: string, files: readonly string[]) {
+    this.#root = root;
     this.#files = files.filter((file) => existsSync(join(root, file)));
     for (const file of this.#files) {
       mkdirSync(dirname(join(this.directory, file)), { recursive: true });
@@ -78,6 +80,16 @@ export class TreeCopy {
   run(program: string, ...args: readonly string[]): string {
     const path = join(this.directory, "node_modules/.bin", program);
     return this.#outcome(spawnSync(path, args, { cwd: this.directory, encoding: "utf8", timeout: 3_600_000 }));
+  }
+
+  /**
+   * Type-checks the copy; the compiler's output if it finds an error. The check begins with what that of the tree knows (scripts/type-check.sh). Paths
+   * of packages are then those of the tree, so links are not followed.
+   */
+  typeCheck(): string {
+    const known = join("dist", "types", "all.tsbuildinfo");
+    if (existsSync(join(this.#root, known))) cpSync(join(this.#root, known), join(this.directory, known));
+    return this.run("tsc", "--noEmit", "--preserveSymlinks", "--incremental", "--tsBuildInfoFile", known);
   }
 
   /** Runs a script of the copy. */
