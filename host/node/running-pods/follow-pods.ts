@@ -8,7 +8,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
-import { ChangePace, usualPace } from "../../cluster/work/change-pace.ts";
+import { ChangePace } from "../../cluster/work/change-pace.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { RoundAgent } from "../reconcile/clean.ts";
@@ -107,8 +107,8 @@ export class FollowPods {
       init.log("warn", `${work.name}: ${text}`),
     );
     this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
-    const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
-    this.#labelPace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
+    const pace = new ChangePace(() => init.clock.now());
+    this.#labelPace = new ChangePace(() => init.clock.now());
     this.#changes = new PacedChanges({
       waitMs: (what) => pace.waitMs(what ?? "", collectMs),
       onDue: (changes) => void this.#queueConcerned(changes),
