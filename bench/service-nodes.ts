@@ -38,16 +38,16 @@ class Node {
     const ids = networks.map(networkId);
     this.#first = ids[0] ?? "";
     const pace = new ChangePace(() => systemClock.now());
-    const changes = new PacedChanges<string>({
-      waitMs: (network) => pace.waitMs(network, collectMs),
-      onDue: (due) => {
+    const changes = new PacedChanges<string>(
+      (network) => pace.waitMs(network, collectMs),
+      (due) => {
         if (!due.has(this.#first)) return;
         const slices = [...this.reflector.stored()].map(({ value }) => value).filter(({ network }) => network === this.#first);
         const { ports } = balance(slices, "shop");
         this.#balanced = new Set(ports.flatMap(({ backends }) => backends.map((each) => backendText(each).split(" ")[0] ?? "")));
         onChange();
       },
-    });
+    );
     this.reflector = new Reflector<KeptSlice>({
       connection: new Connection({ clock: systemClock }),
       credentials: kubeconfigCredentials(kubeconfig),

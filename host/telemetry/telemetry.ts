@@ -80,7 +80,7 @@ export class Telemetry {
     this.#addState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
-    this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0, now: clock.now });
+    this.#loop = new LoopDelay(() => observed.queue().active > 0, clock.now);
     collectProcess(metrics, this.#loop, this.#since);
     this.inform("isolation", () => isolationSentence(observed.isolation()));
     metrics.onScrape(() => this.#collectParts());

@@ -338,7 +338,7 @@ describe("GC", () => {
   }));
 
   test("L-43: stale attachments get a DEL with the ADD's arguments, then every plugin gets GC", () => {
-    const { result, steps } = run(gcChain(base, { valid, stale }));
+    const { result, steps } = run(gcChain(base, valid, stale));
     expect(calls(steps)).toEqual(["DEL b", "DEL a", "DEL b", "DEL a", "GC a", "GC b"]);
     expect(env(steps[2])).toMatchObject({ CNI_CONTAINERID: "c3", CNI_ARGS: "K=c3", CNI_NETNS: "/run/netns/c1" });
     expect(env(steps[4])).toMatchObject({ CNI_COMMAND: "GC", CNI_CONTAINERID: "", CNI_IFNAME: "" });
@@ -353,7 +353,7 @@ describe("GC", () => {
 
   test("L-43: all steps run despite failures, the faults are joined, and the deleted attachments are answered", () => {
     let dels = 0;
-    const chain = gcChain(base, { valid, stale });
+    const chain = gcChain(base, valid, stale);
     let turn = chain.next();
     const seen: string[] = [];
     while (!turn.done) {
@@ -371,8 +371,8 @@ describe("GC", () => {
   });
 
   test("L-43: with disableGC no step runs, before 1.1.0 only the DELs", () => {
-    expect(run(gcChain(context(["a"], { keys: '"disableGC":true,' }), { valid, stale })).steps).toEqual([]);
-    expect(calls(run(gcChain(context(["a"], { version: "1.0.0" }), { valid, stale })).steps)).toEqual(["DEL a", "DEL a"]);
+    expect(run(gcChain(context(["a"], { keys: '"disableGC":true,' }), valid, stale)).steps).toEqual([]);
+    expect(calls(run(gcChain(context(["a"], { version: "1.0.0" }), valid, stale)).steps)).toEqual(["DEL a", "DEL a"]);
   });
 });
 

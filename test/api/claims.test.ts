@@ -183,7 +183,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       nodeName: "node-a",
       api: async () => daemon,
       store,
-      files: new DeviceFiles({ root: directory, cdiDirectory: join(directory, "cdi") }),
+      files: new DeviceFiles(join(directory, "cdi"), directory),
       device: (name) => [...look(), ...virtualFunction()].find((each) => each.name === name),
       socket,
       uids: [process.getuid?.() ?? -1],
@@ -451,7 +451,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const attachments = [{ claim: { ...used, pool: "node-a", device: "nic-eth1", shareId: "" } }];
     const journal = { list: () => ({ ok: true, value: [key] }), load: () => ({ ok: true, value: { plan: { attachments } } }) };
     expect(
-      await sweepClaims({ store, files: new DeviceFiles({ root: directory }), journal: journal as never, api: daemon }),
+      await sweepClaims({ store, files: new DeviceFiles(undefined, directory), journal: journal as never, api: daemon }),
     ).toEqual({ ok: true, value: 1 });
     expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.${bootId()}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });

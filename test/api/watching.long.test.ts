@@ -77,7 +77,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
   const access = (path: string): { readonly connection: Connection; readonly credentials: CredentialSource } => {
     const connection = new Connection({ clock: systemClock, sockets: 4 });
     ending.push(() => connection.close());
-    return { connection, credentials: keptCredentials(path, { allowInsecure: false }, { warn, clock: systemClock }) };
+    return { connection, credentials: keptCredentials(path, { allowInsecure: false }, warn, systemClock) };
   };
   const informed = (path: string, nodeName: string): { readonly informers: Informers; readonly cluster: Cluster } => {
     const { connection, credentials } = access(path);

@@ -53,7 +53,8 @@ export async function runPluginGc({ call, plan, faults }: GcRound, list: Network
     if (network === undefined) return;
     const chain = gcChain(
       { list: { ...list, plugins: [plugin] }, path: call.request.path, inherited: call.inherited },
-      { valid: [...network.attachments.values()], stale: [] },
+      [...network.attachments.values()],
+      [],
     );
     const { definition } = network;
     const identity = { network: list.name, ifname: "", definition, knownContainers: plan.knownContainers };

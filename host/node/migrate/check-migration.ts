@@ -97,8 +97,7 @@ async function differencesOfDefinition(
   settings: HostSettings,
 ): Promise<readonly MigrationDifference[]> {
   const warnings: string[] = [];
-  const init = { settings, cniPath: settings.cniPath, warn: (text: string) => void warnings.push(text) };
-  const network = definition.ok ? definedNetwork(definition.value, init) : definition;
+  const network = definition.ok ? definedNetwork(definition.value, settings, (text) => void warnings.push(text)) : definition;
   if (!network.ok) return [failure(object, network.fault)];
   const { networks } = await explain([network.value], { settings, cniPath: settings.cniPath, warnings: [] });
   const problems = networks.flatMap(({ problem, steps }) => [problem, ...steps.flatMap(problemsIn)]);

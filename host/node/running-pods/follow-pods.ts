@@ -109,10 +109,10 @@ export class FollowPods {
     this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
     const pace = new ChangePace(() => init.clock.now());
     this.#labelPace = new ChangePace(() => init.clock.now());
-    this.#changes = new PacedChanges({
-      waitMs: (what) => pace.waitMs(what ?? "", collectMs),
-      onDue: (changes) => void this.#queueConcerned(changes),
-    });
+    this.#changes = new PacedChanges(
+      (what) => pace.waitMs(what ?? "", collectMs),
+      (changes) => void this.#queueConcerned(changes),
+    );
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 

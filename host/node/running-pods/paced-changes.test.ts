@@ -8,10 +8,10 @@ test("PO-24 SV-14: 200 changes of a namespace in a second cause 7 looks, and one
   vi.useFakeTimers({ now: 0 });
   const seen: string[] = [];
   const pace = new ChangePace(() => Date.now(), 2, 200);
-  const changes = new PacedChanges<string>({
-    waitMs: (change) => pace.waitMs(change, 50),
-    onDue: (due) => void seen.push(`${Math.round(Date.now() / 50) * 50} ${[...due].toSorted().join(",")}`),
-  });
+  const changes = new PacedChanges<string>(
+    (change) => pace.waitMs(change, 50),
+    (due) => void seen.push(`${Math.round(Date.now() / 50) * 50} ${[...due].toSorted().join(",")}`),
+  );
   for (let index = 0; index < 200; index++) {
     changes.add("busy");
     if (index === 100) for (const other of ["x", "y"]) changes.add(other);

@@ -44,8 +44,8 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
   }
   const credentials =
     options.kubeconfig === undefined
-      ? keptServiceAccount(options.serviceAccount, server ?? "", { warn, clock: systemClock })
-      : keptCredentials(options.kubeconfig, { allowInsecure: false }, { warn, clock: systemClock });
+      ? keptServiceAccount(options.serviceAccount, server ?? "", warn, systemClock)
+      : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn, systemClock);
   const identity = options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`;
   const controller = new Controller({
     clock: systemClock,
@@ -81,7 +81,7 @@ async function partsOf({ definitions, parts }: ControllerOptions): Promise<reado
   });
   if (definitions === undefined) return made;
   const { definitionsPart } = await import("../../controller/definitions/part.ts");
-  return [...made, definitionsPart(definitions)];
+  return [...made, definitionsPart(definitions.configuration, definitions.plugins)];
 }
 
 async function begin(): Promise<void> {

@@ -16,8 +16,8 @@ export async function statusCommand(line: Invocation): Promise<CommandResult | C
   if (wrong !== undefined) return wrong;
   const socket = statusSocketOf(line);
   const { document, silent } = await readStatus({ statusSocket: socket, stateDir: stateDirOf(line) });
-  const noAnswer = silent === undefined ? {} : { silent: { socket, why: silent } };
-  const text = (width: number): string => statusText(document, { width, installedVersion: version, ...noAnswer });
+  const noAnswer = silent === undefined ? undefined : { socket, why: silent };
+  const text = (width: number): string => statusText(document, width, version, noAnswer);
   const names = (): readonly string[] => document.nodes.flatMap((node) => node.attachments.map(attachmentName));
   return { stdout: await printed({ value: document, text, names }, line), status: needsAttention(document) ? 1 : 0 };
 }

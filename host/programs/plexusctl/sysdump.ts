@@ -39,7 +39,7 @@ export async function sysdumpCommand(line: Invocation): Promise<CommandResult | 
     await new Promise<void>((done) => process.stdout.write(archive, () => done()));
     return { stdout: "", status: 0 };
   }
-  const written = writeOutputFile(options.output, archive, { replaces: false });
+  const written = writeOutputFile(options.output, archive, false);
   if (!written.ok) return failure(written.fault.msg);
   const text = `${options.output}: ${archive.length} bytes; left out: ${leftOut.length} (see contents.json)`;
   return { stdout: `${text}\n`, status: 0 };
@@ -103,7 +103,7 @@ async function lintOf(config: string, cniPath: string): Promise<unknown> {
 
 /** The networks of the host configuration: each step's plugin, grants and rules. */
 async function explanationOf(config: string, cniPath: string): Promise<unknown> {
-  const explanation = await explainTarget({ target: undefined, config, cniPath });
+  const explanation = await explainTarget(undefined, config, cniPath);
   if (!explanation.ok) throw new Error(explanation.fault.msg);
   return explanation.value;
 }

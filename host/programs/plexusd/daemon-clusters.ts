@@ -205,8 +205,8 @@ export class DaemonClusters {
     const { nodeName, serviceAccount, clock, warn, onPod } = this.#init;
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig
-        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, { warn, clock })
-        : keptCredentials(kubeconfig, { allowInsecure }, { warn, clock });
+        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn, clock)
+        : keptCredentials(kubeconfig, { allowInsecure }, warn, clock);
     const connection = new Connection({ clock, sockets: maxSockets });
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });

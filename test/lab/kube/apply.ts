@@ -22,7 +22,7 @@ export function objectsOf(kubeconfig: string, more: Pick<ApiObjectsInit, "onRequ
   return new ApiObjects({
     ...more,
     connection: new Connection({ clock: systemClock, sockets: objectSockets }),
-    credentials: keptCredentials(kubeconfig, { allowInsecure: false }, { warn: () => undefined, clock: systemClock }),
+    credentials: keptCredentials(kubeconfig, { allowInsecure: false }, () => undefined, systemClock),
   });
 }
 

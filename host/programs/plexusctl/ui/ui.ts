@@ -26,7 +26,7 @@ export async function uiCommand(line: Invocation): Promise<CommandResult | Comma
 async function serve(port: number, parts: PageParts, read: ReturnType<typeof pageReader>): Promise<CommandResult> {
   let server: PageServer;
   try {
-    server = await servePage({ port, parts, read });
+    server = await servePage(port, parts, read);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return failure(`--port ${port}: ${why}. Choose another port, or 0 for any`);
@@ -43,7 +43,7 @@ function writePage(path: string, parts: PageParts, data: Awaited<ReturnType<Retu
   const { html } = nodePage(data, parts, false);
   if (path === "-") return { stdout: html, status: 0 };
   // The page names pods, so only its owner may read it.
-  const written = writeOutputFile(path, html, { replaces: true });
+  const written = writeOutputFile(path, html, true);
   if (!written.ok) return failure(written.fault.msg);
   return { stdout: `${path}: ${Buffer.byteLength(html)} bytes\n`, status: 0 };
 }
