@@ -49,7 +49,7 @@ class Node {
       },
     );
     this.reflector = new Reflector<KeptSlice>({
-      connection: new Connection({ clock: systemClock }),
+      connection: new Connection(systemClock),
       credentials: kubeconfigCredentials(kubeconfig),
       what: "EndpointSlices of further networks",
       path: endpointSlicesPath(""),

@@ -70,7 +70,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   };
   let networks: ReachedNetworks | undefined;
   const warn = (text: string): void => log("warn", text);
-  const node = new NodeDevices({ path: options.devices, warn, networks: () => networks?.all ?? [] });
+  const node = new NodeDevices(options.devices, warn, () => networks?.all ?? []);
   const isReady = (): boolean => !options.podNetworks || networks?.isListed === true;
   const store = new ClaimStore(init.stateDirectory);
   const files = new DeviceFiles(options.cdiDirectory);

@@ -20,7 +20,7 @@ const reasons: Readonly<Record<number, ProviderFailure["reason"]>> = {
 };
 
 /**
- * Makes the provider. `url`: base of the four paths. `owner`: this cluster's name at the provider. `tokenFile`: A file with a bearer token,
+ * Makes the provider. `url`: base of the four paths. `owner`: this cluster's name at the provider. `tokenFile`: a file with a bearer token,
  * read for each request, so that it can be rotated.
  */
 export function httpProvider(url: string, owner: string, tokenFile?: string): PortProvider {

@@ -33,12 +33,7 @@ export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): M
     const writer = kuryr && new KuryrWriter(context, kuryr);
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
-      new WorkQueue({
-        clock: context.clock,
-        workers,
-        work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
-        onWorked,
-      });
+      new WorkQueue((key) => context.spans.work(part, key, () => workOn(work, writer, key)), context.clock, workers, onWorked);
     /** Pods, Kuryr's forms, and ports without a configured provider. */
     const queue = newQueue();
     const providerQueues = new Map([...providers.keys()].map((name) => [name, newQueue()]));

@@ -98,7 +98,7 @@ export class HotPlug implements InterfaceChanges {
         return [directory, { calls: new ContainerCalls(directory, { ...init, log }), entries: new RunningEntries(directory) }];
       }),
     );
-    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
+    this.#queue = new WorkQueue((pod) => this.#work(pod), init.clock, workers);
   }
 
   /** Whether a configuration has switched hot-plug on. */

@@ -32,7 +32,7 @@ const refusedMs = 600_000;
 
 const done: WorkOutcome = { kind: "done" };
 
-/** Makes the part. `configuration`: plexus' configuration: the template that daemons complete. */
+/** Makes the part. `configuration`: Plexus' configuration, the template that daemons complete. */
 export function definitionsPart(configuration: string, plugins: PluginNames): MakePart {
   return (context): ControllerPart => {
     const checks = new DefinitionsPart(context, configuration, plugins);
@@ -63,12 +63,12 @@ class DefinitionsPart {
     this.#configuration = configuration;
     this.#plugins = plugins;
     this.#needs = knownNeeds(context, plugins);
-    this.#queue = new WorkQueue({
-      clock: context.clock,
+    this.#queue = new WorkQueue(
+      (key) => context.spans.work(part, key, () => this.#work(key)),
+      context.clock,
       workers,
-      work: (key) => context.spans.work(part, key, () => this.#work(key)),
-      onWorked: observeWork(context, part),
-    });
+      observeWork(context, part),
+    );
     this.#definitions = new WatchedCollection(context, {
       what: "checked network-attachment-definitions",
       path: `${group}/network-attachment-definitions`,

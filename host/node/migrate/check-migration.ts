@@ -47,21 +47,19 @@ export interface MigrationCheck {
   readonly differences: readonly MigrationDifference[];
 }
 
-/** The configurations and objects of a check. */
-interface CheckInit {
-  /** The chart's `config`. */
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly objects: readonly ManifestObject[];
-  /** Directories of plugins, to tell components from native plugins. */
-  readonly cniPath: string;
-  readonly features: readonly PlanFeature[];
-}
-
 /** Faults that Multus has as well, or that only a node can tell. */
 const alikeUnderMultus: readonly string[] = ["PLUGIN_NOT_FOUND"];
 
-/** Checks all definitions, and all pods that select networks. Faults: those of reading the configuration. */
-export async function checkMigration({ config, objects, cniPath, features }: CheckInit): Promise<Result<MigrationCheck>> {
+/**
+ * Checks all definitions, and all pods that select networks. Faults: those of reading the configuration. `config`: the chart's `config`.
+ * `cniPath`: directories of plugins, to tell components from native plugins.
+ */
+export async function checkMigration(
+  config: Readonly<Record<string, unknown>>,
+  objects: readonly ManifestObject[],
+  cniPath: string,
+  features: readonly PlanFeature[],
+): Promise<Result<MigrationCheck>> {
   const settings = settingsOf(config, cniPath);
   if (!settings.ok) return settings;
   const differences: MigrationDifference[] = [];

@@ -36,7 +36,7 @@ export interface FollowPodsInit {
   readonly directories: readonly string[];
   readonly agent: () => RoundAgent | undefined;
   readonly takeLock: TakeLock;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
   /** Begins to report changes of pods in the source that the configuration names. */
   readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
   readonly log: (level: "info" | "warn", text: string) => void;
@@ -106,7 +106,7 @@ export class FollowPods {
     this.#entries = new FollowedEntries(directories, { work, agent, takeLock, log, isNews }, (text) =>
       init.log("warn", `${work.name}: ${text}`),
     );
-    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
+    this.#queue = new WorkQueue((pod) => this.#work(pod), init.clock, workers);
     const pace = new ChangePace(() => init.clock.now());
     this.#labelPace = new ChangePace(() => init.clock.now());
     this.#changes = new PacedChanges(

@@ -51,7 +51,7 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
     clock: systemClock,
     objects: new ApiObjects({
       credentials,
-      connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+      connection: new Connection(systemClock, objectSockets),
       onRequest: (request) => controller.spans.request(request),
     }),
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },

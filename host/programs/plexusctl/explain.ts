@@ -30,7 +30,7 @@ const definitionName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-a-z0-9.]*$/;
 
 /**
  * Explains the target. Its faults are those of a call that reads the same configuration. `target`: A file, or `namespace/name` of a
- * NetworkAttachmentDefinition; undefined: the networks of the host configuration. `config`: plexus' own configuration: its file, or the
+ * NetworkAttachmentDefinition; undefined: the networks of the host configuration. `config`: Plexus' own configuration: its file, or the
  * directory with that file.
  */
 export async function explainTarget(target: string | undefined, config: string, cniPath: string): Promise<Result<Explanation>> {

@@ -207,7 +207,7 @@ export class DaemonClusters {
       kubeconfig === serviceAccount?.kubeconfig
         ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn, clock)
         : keptCredentials(kubeconfig, { allowInsecure }, warn, clock);
-    const connection = new Connection({ clock, sockets: maxSockets });
+    const connection = new Connection(clock, maxSockets);
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
     this.#opened.add(informers);
