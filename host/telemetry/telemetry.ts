@@ -89,7 +89,7 @@ export class Telemetry {
   }
 
   /** Begins to observe a call. */
-  observe(request: Pick<Request, "environment">): Subscriber {
+  observe(request: Request): Subscriber {
     const { metrics } = this.#observed;
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);

@@ -181,7 +181,7 @@ export function* delChain(
 export function* checkChain(
   context: AttachmentContext,
   cached: string | undefined,
-  passedOver: readonly Pick<PassedOverStep, "step">[] = [],
+  passedOver: readonly PassedOverStep[] = [],
   leavesOut: DelTolerance["leavesOut"] = noTolerance.leavesOut,
 ): Chain<void> {
   const { list } = context;

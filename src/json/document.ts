@@ -149,7 +149,7 @@ const recent = new RecentTexts<JsonObjectDocument>({ maxTexts: 32, maxLength: 8 
  * delegated call. Not for texts that contain credentials or come from untrusted writers, because the cache keeps them for a
  * while.
  */
-export function parseConfiguration(text: string, source: Pick<JsonSource, "what">): Result<JsonObjectDocument> {
+export function parseConfiguration(text: string, source: JsonSource): Result<JsonObjectDocument> {
   const same = recent.get(text);
   if (same !== undefined) return ok(same);
   const document = parseDocument(text, source);

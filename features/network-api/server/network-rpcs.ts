@@ -18,7 +18,7 @@ const maxWatchers = 32;
 /** The methods of a node's service. `changes`: changes running sandboxes. */
 export function networkRpcs(
   networks: NodeNetworks,
-  statuses: Pick<NetworkStatuses, "of">,
+  statuses: NetworkStatuses,
   stateDirectory: string,
   changes: () => InterfaceChanges,
 ): Rpcs {

@@ -43,7 +43,7 @@ export function sliceSelector(ids: readonly string[]): string {
 const maxSelected = 100;
 
 /** The source, with the call's time for the API. */
-export function policySource(api: Pick<ClusterApi, "call">): PolicySource {
+export function policySource(api: ClusterApi): PolicySource {
   return {
     policies: (namespace) => list(api, policiesPath(namespace), keptPolicy),
     networkPolicies: async (namespace) => {

@@ -47,7 +47,7 @@ export function blockAt(pool: Pick<AddressPool, "ranges" | "blockSize">, index: 
 }
 
 /** The number of the block with an address; undefined if no block has it. */
-export function indexOf(pool: Pick<AddressPool, "ranges" | "blockSize">, { family, value }: IpAddress): number | undefined {
+export function indexOf(pool: AddressPool, { family, value }: IpAddress): number | undefined {
   const size = BigInt(pool.blockSize);
   for (const { range, first, count } of blockNumbers(pool)) {
     const { span } = range;
@@ -70,6 +70,6 @@ export function assignableSpans(pool: Pick<AddressPool, "ranges" | "exclusions">
 }
 
 /** The addresses of the pool's blocks of one family, with those that are never handed out. */
-export function poolSpans(pool: Pick<AddressPool, "ranges">, family: Family): readonly AddressSpan[] {
+export function poolSpans(pool: AddressPool, family: Family): readonly AddressSpan[] {
   return pool.ranges.flatMap(({ span }) => (span.family === family ? [span] : []));
 }
