@@ -76,7 +76,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   const files = new DeviceFiles(options.cdiDirectory);
   const journal = new Journal(init.stateDirectory);
   const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), isReady, log, now: clock.now });
-  const reports = new ClaimReports({ store, api, journal, clock, log });
+  const reports = new ClaimReports(store, api, journal, clock, log);
   let server: RpcServer | undefined;
   let isRegistered = false;
   return {

@@ -6,7 +6,7 @@ import type { Cluster } from "./cluster.ts";
 
 /** Opens the cluster for one call; undefined if the configuration names none. A directory of manifests replaces the API. */
 export async function openCluster(
-  { manifests, kubeconfig, kubernetes }: HostConfiguration,
+  { manifests, kubeconfig, kubernetes }: Pick<HostConfiguration, "manifests" | "kubeconfig" | "kubernetes">,
   warn: (text: string) => void,
   clock: Clock,
 ): Promise<Cluster | undefined> {

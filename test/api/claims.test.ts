@@ -370,13 +370,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   test("DR-07: the daemon reports a failed ADD in the claim, and changes claims of its own node and devices of its own driver only", async () => {
     const [own, other] = [await allocated("own", "node-a"), await allocated("other", "node-b")];
     await call("NodePrepareResources", { claims: [own] });
-    const reports = new ClaimReports({
-      store,
-      api: async () => daemon,
-      journal: new Journal(directory),
-      clock: systemClock,
-      log,
-    });
+    const reports = new ClaimReports(store, async () => daemon, new Journal(directory), systemClock, log);
     const environment = new Map([
       ["CNI_COMMAND", "ADD"],
       ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=pod-1"],

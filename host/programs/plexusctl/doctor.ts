@@ -53,7 +53,7 @@ export async function doctorCommand(line: Invocation): Promise<CommandResult | C
 
 /** Proves the level of `--isolation`; by default the level of the running daemon, or `process`. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
-  const { document } = await readStatus(options);
+  const { document } = await readStatus(options.statusSocket, options.stateDir);
   const isolation = document.daemon?.isolation;
   const daemon =
     isolation === undefined

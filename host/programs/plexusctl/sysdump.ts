@@ -13,7 +13,7 @@ import { refusalOf, writeOutputFile } from "../../store/files/output-file.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { nodePlacesOf, type NodePlaces, notAbsolute } from "../../node/command-line/common-options.ts";
 import { explainTarget } from "./explain.ts";
 import { readCalls } from "./read-calls.ts";
 import { readStatus } from "./read-status.ts";
@@ -45,20 +45,16 @@ export async function sysdumpCommand(line: Invocation): Promise<CommandResult | 
   return { stdout: `${text}\n`, status: 0 };
 }
 
-interface SysdumpOptions {
+interface SysdumpOptions extends NodePlaces {
   readonly output: string;
   readonly maxBytes: number;
-  readonly statusSocket: string;
-  readonly stateDir: string;
-  readonly config: string;
-  readonly cniPath: string;
 }
 
 async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): Promise<SysdumpInit> {
   const settings = readHostSettings(config, cniPath);
   const configuration = settings.ok ? settings.value?.configuration : undefined;
   const home = dirname(realpathSync(process.argv[1] ?? ""));
-  const { document } = await readStatus({ statusSocket, stateDir });
+  const { document } = await readStatus(statusSocket, stateDir);
   const stateDirectories = [stateDir, ...document.nodes.map(({ stateDirectory }) => stateDirectory)];
   const metrics = async (): Promise<string> => {
     const answer = await askDaemon({ socketPath: statusSocket, method: "GET", path: "/metrics", patienceMs });
@@ -119,9 +115,6 @@ function readSysdumpOptions(line: Invocation): SysdumpOptions | CommandLineMista
   return {
     output: output === "-" ? "-" : resolve(output ?? `plexus-sysdump-${hostname()}.tar.gz`),
     maxBytes: mebibytes * mebibyte,
-    statusSocket: statusSocketOf(line),
-    stateDir: stateDirOf(line),
-    config: configOf(line),
-    cniPath: cniPathOf(line),
+    ...nodePlacesOf(line),
   };
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { writeOutputFile } from "../../../store/files/output-file.ts";
 import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../../../node/command-line/common-options.ts";
+import { nodePlacesOf, type NodePlaces, notAbsolute } from "../../../node/command-line/common-options.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 import { pageReader } from "./read-page-data.ts";
 import { type PageServer, servePage } from "./serve-page.ts";
@@ -55,13 +55,9 @@ function pageParts(): PageParts {
   return { script: part("page.js"), style: part("page.css") };
 }
 
-interface UiOptions {
+interface UiOptions extends NodePlaces {
   readonly port: number;
   readonly html: string | undefined;
-  readonly statusSocket: string;
-  readonly stateDir: string;
-  readonly config: string;
-  readonly cniPath: string;
 }
 
 function readUiOptions(line: Invocation): UiOptions | CommandLineMistake {
@@ -75,9 +71,6 @@ function readUiOptions(line: Invocation): UiOptions | CommandLineMistake {
   return {
     port: Number(port ?? "0"),
     html,
-    statusSocket: statusSocketOf(line),
-    stateDir: stateDirOf(line),
-    config: configOf(line),
-    cniPath: cniPathOf(line),
+    ...nodePlacesOf(line),
   };
 }
