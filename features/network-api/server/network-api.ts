@@ -34,7 +34,7 @@ export class NetworkApi {
   /** Listens. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
     const { stateDirectory, uids, clock, log, serveStatus, changes } = this.#daemon;
-    const { configurationDirectory, pinned } = this.#options;
+    const { socket, configurationDirectory, pinned } = this.#options;
     const warn = (text: string): void => log("warn", text);
     // Loaded for a daemon that serves the API only: node:http2 takes 5 MiB.
     const { RpcServer } = await import("../../../host/node/grpc/rpc-server.ts");
@@ -47,7 +47,7 @@ export class NetworkApi {
         stateDirectory,
         changes,
       );
-    const server = await RpcServer.listen({ ...networkSocket, ...this.#options, uids, clock, warn }, makeRpcs);
+    const server = await RpcServer.listen({ socket, uids }, networkSocket, clock, warn, makeRpcs);
     if (!server.ok) return server;
     this.#server = server.value;
     return ok(undefined);

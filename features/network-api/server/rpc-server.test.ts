@@ -52,7 +52,7 @@ const warn = (text: string): void => void warnings.push(text);
 
 async function start(clientMs: number): Promise<void> {
   const uids = [process.getuid?.() ?? -1];
-  const listens = await RpcServer.listen({ ...networkSocket, socket: socket(), uids, clock: systemClock, warn, clientMs }, () =>
+  const listens = await RpcServer.listen({ socket: socket(), uids }, { ...networkSocket, clientMs }, systemClock, warn, () =>
     networkRpcs(
       new NodeNetworks(directory, directory, undefined, warn),
       new NetworkStatuses(
