@@ -11,7 +11,7 @@ import { configurationDirectory } from "./keys/place-keys.ts";
 import { trustedByDefault } from "./keys/policy-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { keysWhere } from "./table/key.ts";
-import { TableReader } from "./table/read-table.ts";
+import { TableReader } from "./table/section.ts";
 
 const hostTable = new TableReader(allKeys);
 

@@ -2,8 +2,7 @@
 // chain in this form, so numbers beyond 2^53, unknown keys and key order survive (L-19, L-30).
 
 import type { FaultKind } from "../fault/catalogue.ts";
-import { isSecretKey } from "../fault/secret-keys.ts";
-import { redacted } from "../fault/without-secrets.ts";
+import { redacted, isSecretKey } from "../fault/without-secrets.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { findMistake } from "./mistake.ts";

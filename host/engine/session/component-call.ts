@@ -18,7 +18,7 @@ import { printError } from "../../../src/cni/error-json.ts";
 import { versionForError } from "../../../src/cni/plugin-request.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { lenientText } from "../../../src/text/utf8.ts";
 import { pluginStep } from "../../../src/cni/plugin-step.ts";
 
