@@ -57,7 +57,7 @@ async function measurePrepare(): Promise<Samples | string> {
     nodeName: "node",
     api: async () => admin,
     store: new ClaimStore(directory),
-    files: new DeviceFiles({ root: directory }),
+    files: new DeviceFiles(undefined, directory),
     device: (name) => devices().find((each) => each.name === name),
     socket,
     uids: [process.getuid?.() ?? -1],

@@ -114,7 +114,7 @@ async function directSide({ stopwatch, api }: Bench, networks: readonly BridgeNe
   const pod = createPodNamespace("bench");
   const name = `${networks[0]?.name}-direct`;
   const { uid } = await api.pod(namespace, name);
-  const connection = new Connection({ clock: systemClock });
+  const connection = new Connection(systemClock);
   const credentials = await kubeconfigCredentials(api.plexus)();
   if (!credentials.ok) throw new Error(credentials.fault.msg);
   const publish = async (status: string): Promise<number> => {

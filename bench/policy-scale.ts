@@ -172,7 +172,7 @@ function countOf(policies: readonly Policy[]): PolicyScale {
     const [own, changed] = find.map((peers) =>
       peers(query.pods).map(({ addresses }) => ({ namespace, addresses: addresses.map(formatAddress) })),
     );
-    const size = contentSize({ query: id, endpoints: own ?? [] });
+    const size = contentSize({ id, query: id, endpoints: own ?? [] });
     return { size, isChanged: JSON.stringify(own) !== JSON.stringify(changed) };
   });
   return {

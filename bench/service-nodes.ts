@@ -4,7 +4,7 @@
 import { Connection } from "../host/cluster/kube/connection.ts";
 import { kubeconfigCredentials } from "../host/cluster/kube/credentials.ts";
 import { Reflector } from "../host/cluster/kube/reflector.ts";
-import { ChangePace, usualPace } from "../host/cluster/work/change-pace.ts";
+import { ChangePace } from "../host/cluster/work/change-pace.ts";
 import { PacedChanges } from "../host/node/running-pods/paced-changes.ts";
 import { systemClock } from "../host/system/clock.ts";
 import { networkId } from "../features/services/network-id.ts";
@@ -37,19 +37,19 @@ class Node {
   constructor(kubeconfig: string, networks: readonly string[], onChange: () => void) {
     const ids = networks.map(networkId);
     this.#first = ids[0] ?? "";
-    const pace = new ChangePace({ now: () => systemClock.now(), ...usualPace });
-    const changes = new PacedChanges<string>({
-      waitMs: (network) => pace.waitMs(network, collectMs),
-      onDue: (due) => {
+    const pace = new ChangePace(() => systemClock.now());
+    const changes = new PacedChanges<string>(
+      (network) => pace.waitMs(network, collectMs),
+      (due) => {
         if (!due.has(this.#first)) return;
         const slices = [...this.reflector.stored()].map(({ value }) => value).filter(({ network }) => network === this.#first);
         const { ports } = balance(slices, "shop");
         this.#balanced = new Set(ports.flatMap(({ backends }) => backends.map((each) => backendText(each).split(" ")[0] ?? "")));
         onChange();
       },
-    });
+    );
     this.reflector = new Reflector<KeptSlice>({
-      connection: new Connection({ clock: systemClock }),
+      connection: new Connection(systemClock),
       credentials: kubeconfigCredentials(kubeconfig),
       what: "EndpointSlices of further networks",
       path: endpointSlicesPath(""),

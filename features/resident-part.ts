@@ -11,31 +11,21 @@ import type { OptionValues } from "../host/node/command-line/option-values.ts";
 import type { InterfaceChanges } from "./container-changes.ts";
 import type { JudgeEchoes } from "../src/kube/packet-judge.ts";
 import type { FindEndpoints } from "../src/kube/service-endpoints.ts";
-import type { RoundAgent } from "../host/node/reconcile/clean.ts";
+import type { ResidentNode } from "../host/node/resident-node.ts";
 import type { PluginAnswer } from "../host/protocol/messages.ts";
 import type { JournalKey } from "../host/store/journal/entry-file.ts";
-import type { TakeLock } from "../host/store/locks/file-lock.ts";
-import type { Clock } from "../host/system/clock.ts";
 import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
 import type { Page } from "../host/telemetry/page-server.ts";
 
-/** The parts of the daemon that it uses. */
-export interface ResidentInit {
+/** The daemon of a part: what it has for its life. */
+export interface ResidentInit extends ResidentNode {
   /** The node's name in the Kubernetes API; undefined if unknown. */
   readonly nodeName: string | undefined;
   /** The daemon's own state directory. */
   readonly stateDirectory: string;
-  /** The state directories (`cniDir`) whose containers may be changed. */
-  readonly directories: readonly string[];
   /** The user ids that may use the daemon's sockets. */
   readonly uids: readonly number[];
-  /** The agent that is connected now. */
-  readonly agent: () => RoundAgent | undefined;
-  readonly takeLock: TakeLock;
-  readonly clock: Clock;
   readonly metrics: Metrics;
-  /** Begins to report changes of pods in the source that the configuration names; `onManifests` follows a change of its directory of manifests. */
-  readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
   /** The API server that is watched from the start; undefined if there is none. */
   readonly apiFromStart: () => Promise<{ readonly connection: Connection; readonly credentials: CredentialSource } | undefined>;
   /** Serves a STATUS whose configuration was made for it, through the agent; undefined if none is connected. */
@@ -48,7 +38,6 @@ export interface ResidentInit {
   readonly judge: () => JudgeEchoes | undefined;
   /** Finds the endpoints behind an address of a Service; undefined: no part has Services. */
   readonly endpoints: () => FindEndpoints | undefined;
-  readonly log: (level: "info" | "warn", text: string) => void;
 }
 
 /** The state of a running container's further links. */

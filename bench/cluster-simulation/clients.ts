@@ -49,13 +49,7 @@ const onPod = (): void => void (podChanges += 1);
 function open(): void {
   daemons = Array.from({ length: Number(count) }, (_, index) => {
     const nodeName = `node-${Number(from) + index}`;
-    return new DaemonClusters({
-      nodeName,
-      kubeconfig,
-      clock: systemClock,
-      warn: () => void (warnings += 1),
-      onPod,
-    });
+    return new DaemonClusters({ nodeName, kubeconfig }, systemClock, () => void (warnings += 1), onPod);
   });
 }
 

@@ -14,7 +14,7 @@ export const resident: ResidentFeature = {
 };
 
 function chainTracePart({ stateDirectory, clock }: ResidentInit): ResidentPart {
-  const traces = new RequestedTraces({ directory: tracesIn(stateDirectory), ...clock });
+  const traces = new RequestedTraces(tracesIn(stateDirectory), clock);
   return {
     recordCall: (call, _, clockOfCall) => {
       const terms = traces.terms(call);

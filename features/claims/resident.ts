@@ -70,13 +70,13 @@ async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<Re
   };
   let networks: ReachedNetworks | undefined;
   const warn = (text: string): void => log("warn", text);
-  const node = new NodeDevices({ path: options.devices, warn, networks: () => networks?.all ?? [] });
+  const node = new NodeDevices(options.devices, warn, () => networks?.all ?? []);
   const isReady = (): boolean => !options.podNetworks || networks?.isListed === true;
   const store = new ClaimStore(init.stateDirectory);
-  const files = new DeviceFiles({ cdiDirectory: options.cdiDirectory });
+  const files = new DeviceFiles(options.cdiDirectory);
   const journal = new Journal(init.stateDirectory);
   const publisher = new SlicePublisher({ nodeName, api, look: () => node.look(), isReady, log, now: clock.now });
-  const reports = new ClaimReports({ store, api, journal, clock, log });
+  const reports = new ClaimReports(store, api, journal, clock, log);
   let server: RpcServer | undefined;
   let isRegistered = false;
   return {

@@ -49,13 +49,13 @@ test("a lease whose renewal throws is counted and logged, and the others of its 
     for (const name of ["c1", "c2"]) expect(records.keep(lease(name))).toMatchObject({ ok: true });
     const shim: PacketEffects = { netlink: broken, packet: broken, ask: broken };
     const [counts, lines]: [string[], string[]] = [[], []];
-    const renewals = new Renewals({
-      directories: [directory],
-      shim: () => shim,
-      clock: { now: () => 0, date: () => new Date(2_000_000) },
-      log: (_, text) => void lines.push(text),
-      count: (outcome) => void counts.push(outcome),
-    });
+    const renewals = new Renewals(
+      [directory],
+      () => shim,
+      { now: () => 0, date: () => new Date(2_000_000) },
+      (_, text) => void lines.push(text),
+      (outcome) => void counts.push(outcome),
+    );
     await renewals.round();
     expect(counts).toEqual(["failed", "failed"]);
     expect(lines.map((line) => line.includes("not renewed yet: TypeError: an answer without its members"))).toEqual([true, true]);

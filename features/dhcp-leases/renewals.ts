@@ -14,17 +14,6 @@ import { linkChange } from "../../host/system/netlink/link-change.ts";
 import { encodeRequests } from "../../host/system/netlink/message.ts";
 import { leaseNeed } from "./rules.ts";
 
-/** The parts of the daemon that renewals use. */
-export interface RenewalsInit {
-  /** The state directories (`cniDir`) with leases. */
-  readonly directories: readonly string[];
-  /** The effects of the agent that is connected now; undefined: none is. */
-  readonly shim: () => PacketEffects | undefined;
-  readonly clock: Clock;
-  readonly log: (level: "info" | "warn", text: string) => void;
-  readonly count: (outcome: "renewed" | "failed" | "ended") => void;
-}
-
 /** Milliseconds for a server's answer to one try. */
 const answerMs = 4000;
 /** Milliseconds between two looks at the records: the shortest lease, of 10 s, is renewed after 5 s. */
@@ -37,7 +26,11 @@ const maxAtOnce = 16;
 
 /** The renewals of one daemon. */
 export class Renewals {
-  readonly #init: RenewalsInit;
+  /** The effects of the agent that is connected now; undefined: none is. */
+  readonly #shim: () => PacketEffects | undefined;
+  readonly #clock: Clock;
+  readonly #log: (level: "info" | "warn", text: string) => void;
+  readonly #count: (outcome: "renewed" | "failed" | "ended") => void;
   readonly #records: readonly LeaseRecords[];
   /** The last try of a lease and the earliest next one, by its holder, in ms of the monotonic clock: a clock that is set back must not keep leases from renewals. */
   readonly #tries = new Map<string, { readonly lastMs: number; readonly nextMs: number }>();
@@ -46,9 +39,19 @@ export class Renewals {
   #hasStopped = false;
   #lacksAgent = false;
 
-  constructor(init: RenewalsInit) {
-    this.#init = init;
-    this.#records = init.directories.map((directory) => new LeaseRecords(directory));
+  /** `directories`: the state directories (`cniDir`) with leases. */
+  constructor(
+    directories: readonly string[],
+    shim: () => PacketEffects | undefined,
+    clock: Clock,
+    log: (level: "info" | "warn", text: string) => void,
+    count: (outcome: "renewed" | "failed" | "ended") => void,
+  ) {
+    this.#shim = shim;
+    this.#clock = clock;
+    this.#log = log;
+    this.#count = count;
+    this.#records = directories.map((directory) => new LeaseRecords(directory));
   }
 
   /** Begins to renew. */
@@ -70,14 +73,14 @@ export class Renewals {
 
   /** Renews the leases that need it now. */
   async round(): Promise<void> {
-    const nowMs = this.#init.clock.date().getTime();
+    const nowMs = this.#clock.date().getTime();
     const held = this.#records.flatMap((records) => records.all().map((lease) => ({ records, lease })));
     this.#forgetTries(new Set(held.map(({ lease }) => nameOf(lease))));
     const due = held.filter(({ lease }) => this.#isDue(lease, nowMs));
-    const lacksAgent = due.length > 0 && this.#init.shim() === undefined;
+    const lacksAgent = due.length > 0 && this.#shim() === undefined;
     if (lacksAgent && !this.#lacksAgent) {
       const remedy = "run plexus agent with CAP_NET_RAW and CAP_SYS_ADMIN";
-      this.#init.log("warn", `dhcp: ${due.length} leases are to be renewed, and no agent is connected: ${remedy}`);
+      this.#log("warn", `dhcp: ${due.length} leases are to be renewed, and no agent is connected: ${remedy}`);
     }
     this.#lacksAgent = lacksAgent;
     for (let at = 0; at < due.length && !this.#hasStopped; at += maxAtOnce)
@@ -90,17 +93,17 @@ export class Renewals {
   }
 
   #isDue(lease: LeaseRecord, nowMs: number): boolean {
-    if (lease.hasEnded || (this.#tries.get(nameOf(lease))?.nextMs ?? -Infinity) > this.#init.clock.now()) return false;
+    if (lease.hasEnded || (this.#tries.get(nameOf(lease))?.nextMs ?? -Infinity) > this.#clock.now()) return false;
     return leaseNeed(lease.terms, lease.acknowledgedMs, nowMs).need !== "nothing";
   }
 
   async #serve(records: LeaseRecords, lease: LeaseRecord): Promise<void> {
-    const shim = this.#init.shim();
-    const nowMs = this.#init.clock.date().getTime();
+    const shim = this.#shim();
+    const nowMs = this.#clock.date().getTime();
     const need = leaseNeed(lease.terms, lease.acknowledgedMs, nowMs);
     if (shim === undefined || need.need === "nothing") return;
     const lastTry = this.#tries.get(nameOf(lease))?.lastMs ?? -Infinity;
-    const lastMs = this.#init.clock.now();
+    const lastMs = this.#clock.now();
     this.#tries.set(nameOf(lease), { lastMs, nextMs: need.need === "end" ? lastMs : lastMs + need.nextMs - nowMs });
     try {
       const found = await leaseLink(shim, lease.netns, lease);
@@ -118,17 +121,17 @@ export class Renewals {
       // Without a recent try the time of day may have been set forward. A server that still has the address for this client says so.
       if (isOver && (!found.hasMac || lastMs - lastTry <= recentMs)) return await this.#end(records, lease, pod, shim, over);
       const bounds = { rebinds: need.need !== "renew", milliseconds: answerMs };
-      const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#init.clock.now);
+      const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#clock.now);
       if (renewed.ok) return this.#keep(records, lease, recordOf(lease, renewed.value, new Date(nowMs)));
       if (renewed.lost === true) return await this.#end(records, lease, pod, shim, renewed.fault.msg);
       if (isOver) return await this.#end(records, lease, pod, shim, over);
-      this.#init.count("failed");
+      this.#count("failed");
       this.#warn(lease, `not renewed yet: ${renewed.fault.msg}`);
     } catch (error) {
       // The next round has another agent.
       if (error instanceof ShimGone) return;
       // A single lease must end neither the round nor the daemon.
-      this.#init.count("failed");
+      this.#count("failed");
       this.#warn(lease, `not renewed yet: ${String(error)}`);
     }
   }
@@ -138,7 +141,7 @@ export class Renewals {
     if (!isSame(records.find(before), before)) return;
     const kept = records.keep(renewed);
     this.#tries.delete(nameOf(before));
-    this.#init.count("renewed");
+    this.#count("renewed");
     if (!kept.ok) this.#warn(before, kept.fault.msg);
   }
 
@@ -159,13 +162,13 @@ export class Renewals {
     });
     if (isSame(records.find(lease), lease)) records.keep({ ...lease, hasEnded: true });
     this.#tries.delete(nameOf(lease));
-    this.#init.count("ended");
+    this.#count("ended");
     this.#warn(lease, `${why}; the interface was brought down, because another host may get the address`);
   }
 
   #warn({ network, containerId, ifname, terms }: LeaseRecord, text: string): void {
     const line = `dhcp: ${terms.address} of ${ifname} from ${network} in container ${containerId}: ${text}`;
-    this.#init.log("warn", inertLine(line, maxLine));
+    this.#log("warn", inertLine(line, maxLine));
   }
 }
 

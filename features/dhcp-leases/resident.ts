@@ -13,13 +13,13 @@ export const resident: ResidentFeature = {
 async function renewalsPart({ metrics: ofDaemon, directories, agent, clock, log }: ResidentInit): Promise<ResidentPart> {
   const { Renewals } = await import("./renewals.ts");
   const metrics = ofDaemon.with(dhcpMetrics);
-  const renewals = new Renewals({
+  const renewals = new Renewals(
     directories,
-    shim: () => agent()?.shim,
+    () => agent()?.shim,
     clock,
     log,
-    count: (outcome) => metrics.add("plexus_dhcp_renewals_total", { outcome }),
-  });
+    (outcome) => metrics.add("plexus_dhcp_renewals_total", { outcome }),
+  );
   return {
     start: async () => renewals.start(),
     stop: () => renewals.stop(),

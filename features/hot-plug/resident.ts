@@ -12,17 +12,13 @@ export const resident: ResidentFeature = {
 };
 
 /** Makes the part. */
-async function hotPlugPart({ metrics: ofDaemon, watch, ...init }: ResidentInit): Promise<ResidentPart> {
+async function hotPlugPart(init: ResidentInit): Promise<ResidentPart> {
   const { HotPlug } = await import("./follow/hot-plug.ts");
-  const metrics = ofDaemon.with(hotPlugMetrics);
-  const hotPlug = new HotPlug({
-    ...init,
-    onFollowed: ({ attached, detached, failed: hasFailed }) => {
-      metrics.add("plexus_hot_plug_changes_total", { change: "attach" }, attached);
-      metrics.add("plexus_hot_plug_changes_total", { change: "detach" }, detached);
-      if (hasFailed) metrics.add("plexus_hot_plug_failures_total", {});
-    },
-    watch: (configuration) => watch(configuration, () => void hotPlug.resync()),
+  const metrics = init.metrics.with(hotPlugMetrics);
+  const hotPlug = new HotPlug(init, ({ attached, detached, failed: hasFailed }) => {
+    metrics.add("plexus_hot_plug_changes_total", { change: "attach" }, attached);
+    metrics.add("plexus_hot_plug_changes_total", { change: "detach" }, detached);
+    if (hasFailed) metrics.add("plexus_hot_plug_failures_total", {});
   });
   return {
     get sentence() {

@@ -50,7 +50,7 @@ async function networkApiPart(
   let served: NetworkApi | undefined;
   if (api !== undefined) {
     const module = await import("./server/network-api.ts");
-    served = new module.NetworkApi(api, { ...init, warn });
+    served = new module.NetworkApi(api, init);
   }
   let fed: NetworkFeed | undefined;
   let isClosed = false;

@@ -21,6 +21,6 @@ export const controller: ControllerFeature = {
     if (values["pod-networks"] !== true) return undefined;
     const createDefault = values["disable-default-podnetwork-creation"] !== true;
     const withClaims = values["pod-network-claims"] === true;
-    return async () => (await import("./controller/part.ts")).podNetworksPart({ createDefault, withClaims });
+    return async () => (await import("./controller/part.ts")).podNetworksPart(createDefault, withClaims);
   },
 };

@@ -20,7 +20,7 @@ beforeEach(async () => {
     if (query.get("watch") === "1") return void response.writeHead(200);
     response.writeHead(200).end(JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }));
   };
-  connection = new Connection({ clock: systemClock });
+  connection = new Connection(systemClock);
   changes.length = 0;
   unsubscribe = onPolicyChange((namespace) => changes.push(namespace));
   informers = new PolicyInformers({ connection, credentials: server.credentials, warn: () => {} }, () => {});

@@ -14,7 +14,7 @@ test("a slice that is deleted before the first list of the watch is a change of 
     if (query.get("watch") === "1") return void response.writeHead(200);
     response.writeHead(200).end(JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }));
   };
-  const connection = new Connection({ clock: systemClock });
+  const connection = new Connection(systemClock);
   const changes: string[] = [];
   const unsubscribe = onServiceChange((network) => changes.push(network));
   const informer = new ServiceInformer({ connection, credentials: server.credentials, warn: () => {} }, () => {});

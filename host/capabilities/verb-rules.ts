@@ -17,7 +17,7 @@ export interface VerbRules {
   /** The call's attachment in one of `verbs`. Fault: CAPABILITY_MISUSED in another verb. */
   readonly attachmentIn: (call: VerbCall, verbs: readonly Verb[]) => Result<AttachmentId>;
   /** The fault of `retain` in another verb than GC; undefined in GC. */
-  readonly retainDenial: (call: Pick<VerbCall, "verb">) => Fault | undefined;
+  readonly retainDenial: (call: VerbCall) => Fault | undefined;
 }
 
 /** Makes the rules. `misused` makes the capability's fault. */

@@ -9,7 +9,7 @@ import { expositionType } from "../telemetry/metrics/exposition.ts";
 import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
-import { SpanExporter, type SpanExporterInit } from "../telemetry/spans.ts";
+import { type Collector, SpanExporter } from "../telemetry/spans.ts";
 import type { Clock } from "../system/clock.ts";
 import { Elector } from "./election/elector.ts";
 import { sendEvent } from "./events.ts";
@@ -28,7 +28,7 @@ export interface ControllerInit {
   /** The metrics of all features' parts. */
   readonly partMetrics: MetricDefinitions;
   /** The receiver of spans; undefined: none. */
-  readonly collector: Omit<SpanExporterInit, "onOutcome"> | undefined;
+  readonly collector: Collector | undefined;
   /** Undefined: no pages. */
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   readonly log: (level: DaemonLogLevel, text: string) => void;
@@ -55,7 +55,7 @@ export class Controller {
   constructor(init: ControllerInit) {
     this.#init = init;
     const { collector } = init;
-    this.#exporter = collector && new SpanExporter({ ...collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
+    this.#exporter = collector && new SpanExporter(collector, (...outcome) => this.#countSpans(...outcome));
     this.spans = new WorkSpans(this.#exporter, init.clock);
     this.#server = pageServer((request) => this.#page(request));
     this.#metrics = this.#newMetrics();

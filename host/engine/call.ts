@@ -28,7 +28,7 @@ import type { PluginFinder } from "./call/plugin-finder.ts";
 import type { AddressConflict, PoolLease } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
-import type { RunStep } from "../../src/cni/run-chain.ts";
+import type { RunStep } from "../../src/cni/chains.ts";
 import type { JournalEntry } from "../store/journal/entry.ts";
 
 /** A chain of this call. */

@@ -74,11 +74,8 @@ function outcomeOf(number: number, detail: number): Outcome | undefined {
   }
 }
 
-/**
- * Encodes a message as a frame. Fault SHIM_PROTOCOL: an environment, a type or a path with a NUL, or a variable's name with a `=`.
- */
-export function encodeMessage(channel: number, message: ShimMessage | EngineMessage): Result<Frame> {
-  const fields = new FieldWriter();
+/** Writes the fields of a message of the shim or the agent, in the order of PROTOCOL.md. */
+function writeShimMessage(fields: FieldWriter, message: ShimMessage): void {
   switch (message.kind) {
     case "request":
       fields.bytes(message.name).environment(message.environment).bytes(message.stdin).u32(message.under);
@@ -108,6 +105,12 @@ export function encodeMessage(channel: number, message: ShimMessage | EngineMess
         .u32(message.sent ? 1 : 0)
         .bytes(message.reply);
       break;
+  }
+}
+
+/** Writes the fields of a message of the engine, in the order of PROTOCOL.md. */
+function writeEngineMessage(fields: FieldWriter, message: EngineMessage): void {
+  switch (message.kind) {
     case "netlink":
       fields
         .bytes(message.path)
@@ -167,6 +170,25 @@ export function encodeMessage(channel: number, message: ShimMessage | EngineMess
       break;
     default:
       message satisfies never;
+  }
+}
+
+/**
+ * Encodes a message as a frame. Fault SHIM_PROTOCOL: an environment, a type or a path with a NUL, or a variable's name with a `=`.
+ */
+export function encodeMessage(channel: number, message: ShimMessage | EngineMessage): Result<Frame> {
+  const fields = new FieldWriter();
+  switch (message.kind) {
+    case "request":
+    case "agent":
+    case "executed":
+    case "found":
+    case "content":
+    case "done":
+      writeShimMessage(fields, message);
+      break;
+    default:
+      writeEngineMessage(fields, message);
   }
   const mistake = messageMistake(message);
   return mistake === undefined

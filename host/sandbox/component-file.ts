@@ -29,7 +29,7 @@ export const namedByFile: ComponentFileNames = {
 };
 
 /** Reads a component of at most `maxBytes` through the shim. Fault COMPONENT_REFUSED. */
-export async function readComponentFile(shim: Pick<Shim, "read">, path: string, maxBytes: number): Promise<Result<Uint8Array>> {
+export async function readComponentFile(shim: Shim, path: string, maxBytes: number): Promise<Result<Uint8Array>> {
   const { errno, content } = await shim.read({ path, cap: maxBytes });
   if (errno === 0) return ok(content);
   const limit = errno === EFBIG ? ` (${componentLimit(maxBytes)})` : "";

@@ -4,7 +4,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { listenOn, uidOf } from "../store/files/unix-socket.ts";
+import { type DaemonSocket, listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
@@ -14,15 +14,10 @@ import type { Readiness } from "./status-document.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { Clock } from "../system/clock.ts";
 
-/** The addresses of the HTTP servers. */
-export interface EndpointInit {
-  readonly clock: Clock;
-  /** Absolute path of the socket. */
-  readonly socket: string;
-  /** User ids that may use the socket. */
-  readonly uids: readonly number[];
-  /** TCP address; undefined: no TCP. Port 0: any free port. */
-  readonly address: { readonly host: string; readonly port: number } | undefined;
+/** A TCP address. Port 0: any free port. */
+export interface TcpAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** The daemon's actions that clients of the status socket may start. */
@@ -44,7 +39,9 @@ const startMs = 20_000;
 
 /** The HTTP servers of one daemon. */
 export class Endpoint {
-  readonly #init: EndpointInit;
+  readonly #at: DaemonSocket;
+  readonly #address: TcpAddress | undefined;
+  readonly #clock: Clock;
   readonly #telemetry: Telemetry;
   readonly #metrics: Metrics;
   readonly #commands: EndpointCommands;
@@ -54,19 +51,30 @@ export class Endpoint {
   readonly #createdAt: number;
   #isStarted = false;
 
-  constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, commands: EndpointCommands) {
+  /** `address`: undefined: no TCP. */
+  constructor(
+    at: DaemonSocket,
+    address: TcpAddress | undefined,
+    clock: Clock,
+    telemetry: Telemetry,
+    metrics: Metrics,
+    commands: EndpointCommands,
+  ) {
     this.#commands = commands;
-    this.#init = init;
-    this.#createdAt = init.clock.now();
+    this.#at = at;
+    this.#address = address;
+    this.#clock = clock;
+    this.#createdAt = clock.now();
     this.#telemetry = telemetry;
     this.#metrics = metrics;
-    this.#recentText = recent(() => metrics.text(), init.clock);
-    this.#recentReadiness = recent(() => telemetry.readiness(), init.clock);
+    this.#recentText = recent(() => metrics.text(), clock);
+    this.#recentReadiness = recent(() => telemetry.readiness(), clock);
   }
 
   /** Listens; answers the TCP port, or undefined without TCP. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<number | undefined>> {
-    const { socket, uids, address } = this.#init;
+    const { socket, uids } = this.#at;
+    const address = this.#address;
     const local = this.#server(true);
     local.on("connection", (connection) => {
       const uid = uidOf(connection);
@@ -139,7 +147,7 @@ export class Endpoint {
 
   /** Whether the daemon was ready once, or had its time for that: a daemon without the API is never ready, and a restart does not repair that. */
   async #hasStarted(): Promise<boolean> {
-    this.#isStarted ||= this.#init.clock.now() - this.#createdAt >= startMs || (await this.#recentReadiness()).ready;
+    this.#isStarted ||= this.#clock.now() - this.#createdAt >= startMs || (await this.#recentReadiness()).ready;
     return this.#isStarted;
   }
 

@@ -14,18 +14,6 @@ export interface FlushBounds {
   readonly totalMs: number;
 }
 
-/** The settings of a line writer. */
-export interface LineWriterInit {
-  readonly fd: number;
-  /** Maximum bytes that wait; further lines are dropped. */
-  readonly maxBytes: number;
-  readonly clock: Clock;
-  /** Called for each dropped line. */
-  readonly dropped: () => void;
-  /** Default: half a second without progress, 2 s in all. */
-  readonly flushBounds?: FlushBounds | undefined;
-}
-
 /** PIPE_BUF: a writable pipe accepts this many bytes atomically, without blocking (pipe(7)). */
 const chunkBytes = 4096;
 /** Chunks that are written in one turn of the event loop. */
@@ -38,20 +26,31 @@ const defaultFlushBounds: FlushBounds = { stallMs: 500, totalMs: 2000 };
 
 /** The writer of one descriptor. */
 export class LineWriter {
-  readonly #init: LineWriterInit;
+  readonly #fd: number;
+  /** Maximum bytes that wait; further lines are dropped. */
+  readonly #maxBytes: number;
+  readonly #clock: Clock;
+  readonly #flushBounds: FlushBounds;
+  /** Called for each dropped line. */
+  readonly #dropped: () => void;
   #lines: Buffer[] = [];
   #bytes = 0;
   #scheduled = false;
 
-  constructor(init: LineWriterInit) {
-    this.#init = init;
+  /** `flushBounds`: default: half a second without progress, 2 s in all. */
+  constructor(fd: number, maxBytes: number, clock: Clock, dropped: () => void, flushBounds = defaultFlushBounds) {
+    this.#fd = fd;
+    this.#maxBytes = maxBytes;
+    this.#dropped = dropped;
+    this.#clock = clock;
+    this.#flushBounds = flushBounds;
   }
 
   /** Queues a line, which includes its line feed. Drops the line if too many bytes wait. */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#bytes + bytes.length > this.#init.maxBytes) {
-      this.#init.dropped();
+    if (this.#bytes + bytes.length > this.#maxBytes) {
+      this.#dropped();
       return;
     }
     this.#lines.push(bytes);
@@ -61,12 +60,11 @@ export class LineWriter {
 
   /** Writes the waiting lines synchronously; false if the reader does not take them. */
   flush(): boolean {
-    const { clock, flushBounds = defaultFlushBounds } = this.#init;
-    const { stallMs, totalMs } = flushBounds;
-    const started = clock.now();
+    const { stallMs, totalMs } = this.#flushBounds;
+    const started = this.#clock.now();
     let lastProgress = started;
     while (this.#bytes > 0) {
-      const now = clock.now();
+      const now = this.#clock.now();
       if (now - lastProgress > stallMs || now - started > totalMs) return false;
       if (this.#writeChunk()) lastProgress = now;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
@@ -98,16 +96,15 @@ export class LineWriter {
 
   /** Writes one chunk. False if the descriptor is not writable now; a chunk that can never be written is dropped. */
   #writeChunk(): boolean {
-    const { fd, dropped } = this.#init;
-    if (!isWritable(fd)) return false;
+    if (!isWritable(this.#fd)) return false;
     const chunk = this.#chunk();
     try {
-      this.#written(chunk, writeSync(fd, chunk));
+      this.#written(chunk, writeSync(this.#fd, chunk));
     } catch (error) {
       // Another process filled the pipe meanwhile.
       if (error instanceof Error && "code" in error && (error.code === "EAGAIN" || error.code === "EINTR")) return false;
       // The reader is gone (EPIPE), or the disk is full: the daemon continues without these lines.
-      dropped();
+      this.#dropped();
       this.#written(chunk, chunk.length);
     }
     return true;

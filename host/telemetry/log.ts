@@ -63,7 +63,7 @@ const maxWaitingBytes = 1024 * 1024;
 
 /** Opens the log. */
 export function openLog({ name = "plexusd", level, fd, clock, dropped, flushBounds }: LogInit): Log {
-  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, clock, dropped, flushBounds });
+  const destination = new LineWriter(fd, maxWaitingBytes, clock, dropped, flushBounds);
   const logger = loggerTo(destination, level, name);
   return {
     write(lineLevel, fields, text) {

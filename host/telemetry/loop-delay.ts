@@ -7,16 +7,6 @@ import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 /** Interval between two measurements, in ms. */
 const resolutionMs = 10;
 
-/** The settings of the measurement. */
-export interface LoopDelayInit {
-  /** Whether calls are being served. */
-  readonly isBusy: () => boolean;
-  /** Milliseconds without a new call after which the measurement stops. */
-  readonly quietMs?: number;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
-}
-
 /** Quantiles of the delay, in seconds. */
 export interface LoopDelays {
   readonly p50: number;
@@ -35,7 +25,11 @@ export class LoopDelay {
   #lookedAt = 0;
   #calledAt = 0;
 
-  constructor({ isBusy, quietMs = 1_000, now }: LoopDelayInit) {
+  /**
+   * `isBusy`: whether calls are being served. `now`: milliseconds of a monotonic clock. `quietMs`: milliseconds without a new call after
+   * which the measurement stops.
+   */
+  constructor(isBusy: () => boolean, now: () => number, quietMs = 1_000) {
     this.#isBusy = isBusy;
     this.#quietMs = quietMs;
     this.#now = now;

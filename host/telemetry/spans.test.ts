@@ -26,12 +26,14 @@ describe("spans for a collector", () => {
   afterEach(() => collector.close());
 
   const exporter = (base = collector.url, headers: Readonly<Record<string, string>> = {}) =>
-    new SpanExporter({
-      url: new URL("/v1/traces", base),
-      headers,
-      resource: { "service.name": "plexusd" },
-      onOutcome: (outcome, count) => void (counts[outcome] += count),
-    });
+    new SpanExporter(
+      {
+        url: new URL("/v1/traces", base),
+        headers,
+        resource: { "service.name": "plexusd" },
+      },
+      (outcome, count) => void (counts[outcome] += count),
+    );
 
   test("are encoded as OTLP's JSON: ids in hexadecimal, 64-bit numbers as text", async () => {
     const spans = exporter(collector.url, { authorization: "Bearer x" });

@@ -23,16 +23,17 @@ export interface FinishedSpan extends DescribedSpan {
   readonly failure: string | undefined;
 }
 
-/** The collector, and the receiver of outcomes. */
-export interface SpanExporterInit {
+/** A collector of OpenTelemetry. */
+export interface Collector {
   /** The URL for traces, not the base URL: `http://127.0.0.1:4318/v1/traces`. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** Attributes of the OTLP resource, which is this daemon. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Receives how many spans were sent, or dropped and why. */
-  readonly onOutcome: (outcome: "sent" | "dropped", count: number, why: string) => void;
 }
+
+/** Receives how many spans were sent, or dropped and why. */
+export type OnSpans = (outcome: "sent" | "dropped", count: number, why: string) => void;
 
 const maxWaiting = 4096;
 const maxBatch = 512;
@@ -47,19 +48,21 @@ const kinds = { internal: 1, server: 2, client: 3 } as const;
 
 /** Sends spans to one collector. */
 export class SpanExporter {
-  readonly #init: SpanExporterInit;
+  readonly #collector: Collector;
+  readonly #onSpans: OnSpans;
   readonly #waiting: FinishedSpan[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
 
-  constructor(init: SpanExporterInit) {
-    this.#init = init;
+  constructor(collector: Collector, onSpans: OnSpans) {
+    this.#collector = collector;
+    this.#onSpans = onSpans;
   }
 
   /** Queues a span; drops it if too many wait. */
   record(span: FinishedSpan): void {
     if (this.#waiting.length >= maxWaiting) {
-      this.#init.onOutcome("dropped", 1, "the collector is too slow");
+      this.#onSpans("dropped", 1, "the collector is too slow");
       return;
     }
     this.#waiting.push(span);
@@ -77,8 +80,8 @@ export class SpanExporter {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, maxBatch);
-      const problem = await this.#send(JSON.stringify(otlpRequest(batch, this.#init.resource)));
-      this.#init.onOutcome(problem === undefined ? "sent" : "dropped", batch.length, problem ?? "");
+      const problem = await this.#send(JSON.stringify(otlpRequest(batch, this.#collector.resource)));
+      this.#onSpans(problem === undefined ? "sent" : "dropped", batch.length, problem ?? "");
     }
   }
 
@@ -92,7 +95,7 @@ export class SpanExporter {
   }
 
   async #post(body: string): Promise<{ readonly problem?: string; readonly retry?: boolean }> {
-    const { url, headers } = this.#init;
+    const { url, headers } = this.#collector;
     const { promise, resolve } = Promise.withResolvers<{ problem?: string; retry?: boolean }>();
     const post = await requestOf(url);
     const options = {

@@ -17,19 +17,18 @@ import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
 import { ShadowCounts } from "./shadow-counts.ts";
-import { SpanExporter, type SpanExporterInit } from "./spans.ts";
+import { type Collector, SpanExporter } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** The settings of the daemon's telemetry. */
 export interface TelemetryInit {
-  readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
   /** The state directory that is observed before the first call. */
   readonly stateDirectory: string;
   /** Undefined: no spans are recorded. */
-  readonly collector: Omit<SpanExporterInit, "onOutcome"> | undefined;
+  readonly collector: Collector | undefined;
 }
 
 /** The parts of the daemon that telemetry reads. */
@@ -55,6 +54,7 @@ const dropPauseMs = 60_000;
 
 /** The telemetry of one daemon. */
 export class Telemetry {
+  readonly #clock: Clock;
   readonly #init: TelemetryInit;
   readonly #observed: Observed;
   readonly #loop: LoopDelay;
@@ -68,19 +68,18 @@ export class Telemetry {
   readonly #information = new Map<string, () => string>();
   #dropLoggedMs = -Infinity;
 
-  constructor(init: TelemetryInit, observed: Observed) {
+  constructor(clock: Clock, init: TelemetryInit, observed: Observed) {
+    this.#clock = clock;
     this.#init = init;
     this.#observed = observed;
-    const { clock } = init;
     const { metrics } = observed;
     this.#calls = new RecentCalls(clock);
     this.#since = new Date(clock.date().getTime() - process.uptime() * 1000);
-    this.#spans =
-      init.collector && new SpanExporter({ ...init.collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
+    this.#spans = init.collector && new SpanExporter(init.collector, (...outcome) => this.#countSpans(...outcome));
     this.#addState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
-    this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0, now: clock.now });
+    this.#loop = new LoopDelay(() => observed.queue().active > 0, clock.now);
     collectProcess(metrics, this.#loop, this.#since);
     this.inform("isolation", () => isolationSentence(observed.isolation()));
     metrics.onScrape(() => this.#collectParts());
@@ -89,12 +88,12 @@ export class Telemetry {
   }
 
   /** Begins to observe a call. */
-  observe(request: Pick<Request, "environment">): Subscriber {
+  observe(request: Request): Subscriber {
     const { metrics } = this.#observed;
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
     const [failures, calls, shadows] = [this.#failures, this.#calls, this.#shadows];
-    const { clock, log } = this.#init;
+    const [clock, log] = [this.#clock, this.#init.log];
     return new CallWatch({ clock, metrics, log, failures, calls, shadows, spans: this.#spans, addState }, request);
   }
 
@@ -151,7 +150,7 @@ export class Telemetry {
     return {
       apiVersion: "plexus/v1",
       kind: "NodeStatus",
-      time: this.#init.clock.date().toISOString(),
+      time: this.#clock.date().toISOString(),
       daemon: {
         version: this.#init.version,
         pid: process.pid,
@@ -194,7 +193,7 @@ export class Telemetry {
     const path = resolve(directory);
     const known = this.#states.get(path);
     if (known !== undefined) known.leaseDirectory = leases;
-    else if (this.#states.size < maxStates) this.#states.set(path, new NodeStateReader(path, leases, this.#init.clock));
+    else if (this.#states.size < maxStates) this.#states.set(path, new NodeStateReader(path, leases, this.#clock));
   }
 
   #collectParts(): void {
@@ -242,7 +241,7 @@ export class Telemetry {
 
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
-    const now = this.#init.clock.now();
+    const now = this.#clock.now();
     if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
     this.#dropLoggedMs = now;
     this.warn(`spans were dropped: ${why}`);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-
 import { type Fault, fault, neverBegun } from "../fault/fault.ts";
-import type { AttachmentContext, ChainResult, ChainStep, StepOutcome } from "./chain-step.ts";
-import { addChain, checkChain, delChain, statusChain } from "./chains.ts";
+import type { AttachmentContext, ChainResult, ChainStep, StepOutcome, Chain } from "./chain-step.ts";
+import { addChain, checkChain, delChain, statusChain, runChain } from "./chains.ts";
 import { gcChain } from "./gc-chain.ts";
 import { parseNetworkList } from "./network-list.ts";
 import { validateChain } from "./validate-chain.ts";
+import { ok } from "../fault/result.ts";
 
 type Answers = Readonly<Record<string, string | Fault>>;
 
@@ -338,7 +338,7 @@ describe("GC", () => {
   }));
 
   test("L-43: stale attachments get a DEL with the ADD's arguments, then every plugin gets GC", () => {
-    const { result, steps } = run(gcChain(base, { valid, stale }));
+    const { result, steps } = run(gcChain(base, valid, stale));
     expect(calls(steps)).toEqual(["DEL b", "DEL a", "DEL b", "DEL a", "GC a", "GC b"]);
     expect(env(steps[2])).toMatchObject({ CNI_CONTAINERID: "c3", CNI_ARGS: "K=c3", CNI_NETNS: "/run/netns/c1" });
     expect(env(steps[4])).toMatchObject({ CNI_COMMAND: "GC", CNI_CONTAINERID: "", CNI_IFNAME: "" });
@@ -353,7 +353,7 @@ describe("GC", () => {
 
   test("L-43: all steps run despite failures, the faults are joined, and the deleted attachments are answered", () => {
     let dels = 0;
-    const chain = gcChain(base, { valid, stale });
+    const chain = gcChain(base, valid, stale);
     let turn = chain.next();
     const seen: string[] = [];
     while (!turn.done) {
@@ -371,8 +371,8 @@ describe("GC", () => {
   });
 
   test("L-43: with disableGC no step runs, before 1.1.0 only the DELs", () => {
-    expect(run(gcChain(context(["a"], { keys: '"disableGC":true,' }), { valid, stale })).steps).toEqual([]);
-    expect(calls(run(gcChain(context(["a"], { version: "1.0.0" }), { valid, stale })).steps)).toEqual(["DEL a", "DEL a"]);
+    expect(run(gcChain(context(["a"], { keys: '"disableGC":true,' }), valid, stale)).steps).toEqual([]);
+    expect(calls(run(gcChain(context(["a"], { version: "1.0.0" }), valid, stale)).steps)).toEqual(["DEL a", "DEL a"]);
   });
 });
 
@@ -402,5 +402,60 @@ describe("validation of a list", () => {
   test("L-14: a list without version needs 0.1.0", () => {
     const { result } = run(validateChain(context(["a"], { version: "" })), { a: speaks("0.1.0") });
     expect(result.ok).toBe(true);
+  });
+});
+
+const list = parseNetworkList('{"cniVersion":"1.0.0","name":"pods","plugins":[{"type":"one"},{"type":"two"}]}');
+if (!list.ok) throw new Error(list.fault.msg);
+const steps = list.value.plugins.map((plugin, index): ChainStep => ({
+  index,
+  plugin,
+  verb: "ADD",
+  stdin: "{}",
+  env: [],
+  prevResult: undefined,
+  attachment: undefined,
+}));
+
+/** Yields each step; answers the outputs, or the first failure. */
+function* outputsOf(): Chain<string> {
+  const outputs: string[] = [];
+  for (const step of steps) {
+    const outcome = yield step;
+    if (!outcome.ok) return { ok: false, fault: outcome.fault, failedStep: step.index };
+    outputs.push(outcome.stdout);
+  }
+  return { ok: true, value: outputs.join() };
+}
+
+/** A runner whose steps all succeed. */
+const succeeding = () => async (): Promise<StepOutcome> => ({ ok: true, stdout: "" });
+
+describe("a chain", () => {
+  test("has its steps run in order, each after the end of the one before", async () => {
+    const log: string[] = [];
+    const result = await runChain(outputsOf(), async ({ plugin }): Promise<StepOutcome> => {
+      log.push(`begin ${plugin.type}`);
+      await Promise.resolve();
+      log.push(`end ${plugin.type}`);
+      return { ok: true, stdout: plugin.type };
+    });
+    expect(log).toEqual(["begin one", "end one", "begin two", "end two"]);
+    expect(result).toEqual(ok("one,two"));
+  });
+
+  test("a failed step is the chain's affair, and its fault is reported when the chain ends", async () => {
+    const pluginFault = fault("PLUGIN_FAILED", "one failed");
+    const reported: (Fault | undefined)[] = [];
+    const runStep = async (): Promise<StepOutcome> => ({ ok: false, fault: pluginFault });
+    const result = await runChain(outputsOf(), Object.assign(runStep, { ended: (reason?: Fault) => void reported.push(reason) }));
+    expect(result).toEqual({ ok: false, fault: pluginFault, failedStep: 0 });
+    expect(reported).toEqual([pluginFault]);
+  });
+
+  test("its success is reported once, without a fault", async () => {
+    const reported: (Fault | undefined)[] = [];
+    await runChain(outputsOf(), Object.assign(succeeding(), { ended: (reason?: Fault) => void reported.push(reason) }));
+    expect(reported).toEqual([undefined]);
   });
 });

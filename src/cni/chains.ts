@@ -6,7 +6,7 @@ import type { Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 import { withoutStepSecrets } from "../text/secret-values.ts";
 import { checkAttachment, checkPrintable } from "./attachment.ts";
-import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
+import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep, StepOutcome } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
 import { stepEnvironment, type Verb } from "./environment.ts";
 import { type FailedStep, mayPassOver, type PassedOverStep, wasNeverBegun } from "./failed-step.ts";
@@ -181,7 +181,7 @@ export function* delChain(
 export function* checkChain(
   context: AttachmentContext,
   cached: string | undefined,
-  passedOver: readonly Pick<PassedOverStep, "step">[] = [],
+  passedOver: readonly PassedOverStep[] = [],
   leavesOut: DelTolerance["leavesOut"] = noTolerance.leavesOut,
 ): Chain<void> {
   const { list } = context;
@@ -220,4 +220,19 @@ export function* statusChain(context: ChainContext): Chain<void> {
 
 function done(): ChainResult<void> {
   return { ok: true, value: undefined };
+}
+
+/** Runs one step. Never rejects for a plugin's failure: that is a fault of the outcome. */
+export interface RunStep {
+  (step: ChainStep): Promise<StepOutcome>;
+  /** Receives the fault of a chain that ended, or undefined if the chain succeeded. */
+  readonly ended?: (fault: Fault | undefined) => void;
+}
+
+/** Runs the steps of `chain` one after the other. Answers the chain's own result. */
+export async function runChain<T>(chain: Chain<T>, run: RunStep): Promise<ChainResult<T>> {
+  let turn = chain.next();
+  while (turn.done !== true) turn = chain.next(await run(turn.value));
+  run.ended?.(turn.value.ok ? undefined : turn.value.fault);
+  return turn.value;
 }

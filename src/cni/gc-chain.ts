@@ -15,27 +15,25 @@ export interface StaleAttachment {
   readonly result: string | undefined;
 }
 
-/** The input of a GC besides the network. */
-export interface GcInit {
-  /** Mandatory: libcni treats a missing list as empty and deletes everything. */
-  readonly valid: readonly AttachmentId[];
-  /** Stale attachments of this network; each gets a DEL with the current list. Empty if the caller has deleted them already. */
-  readonly stale: readonly StaleAttachment[];
-}
-
 /** The result, and the attachments whose DEL succeeded even if a later step failed: their cache entries can be removed. */
 export type GcResult = ChainResult<void> & { readonly deleted: readonly AttachmentId[] };
 
 /**
- * GC. All steps run even if some fail; the faults are joined, with the first one's kind and code. With `disableGC` GC succeeds
- * without a step. Plugins get GC from version 1.1.0 on; stale attachments get their DEL in any version.
+ * GC. All steps run even if some fail; the faults are joined, with the first one's kind and code. With `disableGC` GC succeeds without a
+ * step. Plugins get GC from version 1.1.0 on; stale attachments get their DEL in any version. `valid`: mandatory: libcni treats a missing
+ * list as empty and deletes everything. `stale`: stale attachments of this network; each gets a DEL with the current list. Empty if the
+ * caller has deleted them already.
  */
-export function* gcChain(context: ChainContext, init: GcInit): Generator<ChainStep, GcResult, StepOutcome> {
+export function* gcChain(
+  context: ChainContext,
+  valid: readonly AttachmentId[],
+  stale: readonly StaleAttachment[],
+): Generator<ChainStep, GcResult, StepOutcome> {
   const { list, capabilities } = context;
   const deleted: AttachmentId[] = [];
   if (list.disableGC) return { ok: true, value: undefined, deleted };
   const failures: { readonly fault: Fault; readonly step: number | undefined }[] = [];
-  for (const { attachment, result } of init.stale) {
+  for (const { attachment, result } of stale) {
     const { containerId, ifname } = attachment;
     const ended = yield* delChain({ ...context, attachment }, result);
     if (ended.ok) {
@@ -48,7 +46,7 @@ export function* gcChain(context: ChainContext, init: GcInit): Generator<ChainSt
   const speaks = versionAtLeast(list.cniVersion, "1.1.0");
   if (speaks.ok && speaks.value) {
     for (const [index, plugin] of list.plugins.entries()) {
-      const outcome = yield networkStep(context, "GC", index, plugin, gcStdin(list, plugin, init.valid, capabilities));
+      const outcome = yield networkStep(context, "GC", index, plugin, gcStdin(list, plugin, valid, capabilities));
       if (!outcome.ok) failures.push({ fault: wrapFault(outcome.fault, `failed to GC plugin ${plugin.type}`), step: index });
     }
   }

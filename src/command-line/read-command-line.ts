@@ -93,7 +93,7 @@ export function readCommandLine(command: CommandSpec, args: readonly string[]): 
 }
 
 /** The last value of an option; undefined if the option was not written. */
-export function valueOf({ values }: Pick<CommandLine, "values">, name: string): string | undefined {
+export function valueOf({ values }: CommandLine, name: string): string | undefined {
   return values.get(name)?.at(-1);
 }
 

@@ -105,7 +105,7 @@ describe("mistakes", () => {
   });
 
   test("a lenient call (DEL) trusts and grants nothing then", () => {
-    const read = readHostConfiguration({ ...base, definitions: { trusted: "*" } }, { lenient: true });
+    const read = readHostConfiguration({ ...base, definitions: { trusted: "*" } }, true);
     expect(read.ok && read.value.definitions).toEqual({ trusted: [], rules: [], otherGrants: {} });
   });
 });

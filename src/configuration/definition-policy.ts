@@ -14,7 +14,7 @@ export interface DefinitionName {
 }
 
 /** Whether definitions of the namespace count as the administrator's own. */
-export function isTrustedNamespace({ trusted }: Pick<DefinitionPolicy, "trusted">, namespace: string): boolean {
+export function isTrustedNamespace({ trusted }: DefinitionPolicy, namespace: string): boolean {
   return anyMatches(trusted, namespace);
 }
 
@@ -29,7 +29,7 @@ export function rulesFor({ rules }: Pick<DefinitionPolicy, "rules">, namespace: 
 }
 
 /** Whether a definition of the namespace may name the network of a file in confDir. */
-export function mayUseFile(policy: Pick<DefinitionPolicy, "rules">, namespace: string, network: string): boolean {
+export function mayUseFile(policy: DefinitionPolicy, namespace: string, network: string): boolean {
   return rulesFor(policy, namespace).some(({ files }) => anyMatches(files, network));
 }
 
@@ -37,16 +37,13 @@ export function mayUseFile(policy: Pick<DefinitionPolicy, "rules">, namespace: s
  * The name under which a bound definition's network is attached. The namespace leads the name, so that leases, cache and GC of two
  * sources never meet. A namespace has no dot, so the name is unambiguous. A name in `pools` stays as it is.
  */
-export function boundNetworkName(policy: Pick<DefinitionPolicy, "rules">, namespace: string, network: string): string {
+export function boundNetworkName(policy: DefinitionPolicy, namespace: string, network: string): string {
   const shared = rulesFor(policy, namespace).some(({ pools }) => anyMatches(pools, network));
   return shared ? network : `${namespace}.${network}`;
 }
 
 /** The grants of a delegate's type in the administrator's networks. */
-export function grantsOf(
-  { grants, otherGrants }: Pick<WasmConfiguration, "grants" | "otherGrants">,
-  type: string,
-): DelegateGrants {
+export function grantsOf({ grants, otherGrants }: WasmConfiguration, type: string): DelegateGrants {
   return (Object.hasOwn(grants, type) ? grants[type] : undefined) ?? otherGrants;
 }
 

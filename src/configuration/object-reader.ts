@@ -2,8 +2,7 @@
 // because it runs at the start of every call: zod/mini costs as much as a fifth of Node's own start
 // (docs/reference/performance.md).
 
-import { isSecretKey } from "../fault/secret-keys.ts";
-import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
+import { redacted, withoutSecrets, isSecretKey } from "../fault/without-secrets.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { closest, nearestFirst } from "./closest.ts";
 

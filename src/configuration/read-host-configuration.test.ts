@@ -16,7 +16,7 @@ function message(value: unknown): string {
 }
 
 function lenient(value: object): ReturnType<typeof readHostConfiguration> {
-  return readHostConfiguration(value, { lenient: true });
+  return readHostConfiguration(value, true);
 }
 
 function noticesOf(more: object): number | undefined {
@@ -64,7 +64,7 @@ describe("the host configuration", () => {
   test("FI-09: an empty cniVersion means 0.1.0, as a missing one does", () => {
     for (const lenientRead of [false, true]) {
       const [empty, missing] = [{ cniVersion: "" }, { cniVersion: undefined }].map((version) => {
-        const read = readHostConfiguration({ ...base, ...version, delegates }, { lenient: lenientRead });
+        const read = readHostConfiguration({ ...base, ...version, delegates }, lenientRead);
         return read.ok ? read.value.cniVersion : read.fault.msg;
       });
       expect([empty, missing]).toEqual(["0.1.0", "0.1.0"]);
@@ -262,10 +262,7 @@ describe("the host configuration", () => {
     [{ require: true }, { anyOf: { signedBy: [], digests: [] } }],
     [{ require: { signedBy: ["gone", 5], digests: ["x"] } }, { anyOf: { signedBy: ["gone"], digests: [] } }],
   ])("E-14: a DEL keeps a malformed requirement as one that is not weaker: %j", (wasm, required) => {
-    const read = readHostConfiguration(
-      { ...base, delegates, wasm: { ...wasm, grants: { x: { require: "no" } } } },
-      { lenient: true },
-    );
+    const read = readHostConfiguration({ ...base, delegates, wasm: { ...wasm, grants: { x: { require: "no" } } } }, true);
     expect(read.ok && read.value.wasm).toMatchObject({ require: required, exempt: [] });
   });
 
@@ -310,7 +307,7 @@ describe("the host configuration", () => {
 
   test("E-14: a DEL keeps a malformed demand as one that no component meets", () => {
     const wasm = { grants: { x: { digest: 5, signedBy: "gone" } } };
-    const read = readHostConfiguration({ ...base, delegates, wasm }, { lenient: true });
+    const read = readHostConfiguration({ ...base, delegates, wasm }, true);
     expect(read.ok && read.value.wasm.demands).toEqual({ x: { digest: "", signedBy: "gone" } });
   });
 
@@ -363,7 +360,7 @@ describe("the host configuration", () => {
     expect(read.ok && [read.value.confDir, read.value.notices.length]).toEqual(["/a", 1]);
     const both = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "/b" });
     expect(both.ok && both.value.confDir).toBe("/b");
-    const mistaken = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "b" }, { lenient: true });
+    const mistaken = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "b" }, true);
     expect(mistaken.ok && mistaken.value.confDir).toBe("/a");
   });
 

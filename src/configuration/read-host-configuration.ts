@@ -11,32 +11,24 @@ import { configurationDirectory } from "./keys/place-keys.ts";
 import { trustedByDefault } from "./keys/policy-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { keysWhere } from "./table/key.ts";
-import { TableReader } from "./table/read-table.ts";
+import { TableReader } from "./table/section.ts";
 
 const hostTable = new TableReader(allKeys);
 
 /** Keys whose mistakes stop every call, and the configuration itself. */
 const stateKeys = ["configuration", ...keysWhere(allKeys, ({ locatesState }) => locatesState === true)];
 
-/** Strictness of the reading, and earlier messages. */
-export interface ReadInit {
-  /**
-   * True for calls that remove or examine an existing attachment (DEL, CHECK). Problems then become warnings, unless they concern
-   * the state's location: a mistake that is added to the file later must not keep a pod's sandbox (RT-07).
-   */
-  readonly lenient?: boolean;
-  /** Notices and warnings from the steps that built the object. */
-  readonly notices?: readonly string[];
-  readonly warnings?: readonly string[];
-}
-
 /**
- * Reads the configuration object from the runtime's stdin. The fault names every wrong field: FIELD_UNSUPPORTED (2) if a key of the
- * object itself is unknown, else CONFIG_INVALID (7).
+ * Reads the configuration object from the runtime's stdin. The fault names every wrong field: FIELD_UNSUPPORTED (2) if a key of the object
+ * itself is unknown, else CONFIG_INVALID (7). `lenient`: true for calls that remove or examine an existing attachment (DEL, CHECK).
+ * Problems then become warnings, unless they concern the state's location: a mistake that is added to the file later must not keep a pod's
+ * sandbox (RT-07). `earlierNotices`: notices and warnings from the steps that built the object.
  */
 export function readHostConfiguration(
   value: unknown,
-  { lenient = false, notices: earlierNotices = [], warnings = [] }: ReadInit = {},
+  lenient = false,
+  earlierNotices: readonly string[] = [],
+  warnings: readonly string[] = [],
 ): Result<HostConfiguration> {
   if (!isJsonObject(value)) return refused(`configuration: must be an object, but is ${describeJson(value)}`);
   const reader = new ObjectReader(value);

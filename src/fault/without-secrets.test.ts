@@ -1,6 +1,7 @@
 import { assert, constantFrom, property, string } from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { redacted, withoutSecrets } from "./without-secrets.ts";
+import { redacted, withoutSecrets, isSecretInProse, isSecretKey } from "./without-secrets.ts";
+import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
 const secret = "hunter2-Tr0ub4dor";
 
@@ -67,5 +68,30 @@ describe("a text with a secret", () => {
     ]) {
       expect(withoutSecrets(piece.repeat(Math.ceil(8192 / piece.length))).length).toBeLessThan(40_000);
     }
+  });
+});
+
+describe("a key of a configuration", () => {
+  test.each(
+    "password Password bgpPassword BGP_PASSWORD passwd passphrase pwd PWD db_pwd dbPwd rootpwd pass dbpass user_pass auth basicAuth proxy-auth oauth token tokens authToken API_TOKEN key api_key apiKey APIKey apikey apiKeys privateKey private-key wireguardKey presharedKey psk encryption_key clientSecret client-secret secret secrets secretId credential credentials creds cookie sessionCookie dsn mysqlDSN jwt connectionString authorization bearer passwordHash keyData client-key-data authHeader token2 s3SecretKey".split(
+      " ",
+    ),
+  )("%s names a secret", (key) => expect(isSecretKey(key)).toBe(true));
+
+  test.each(
+    "keys publicKey public_key pubkey partitionKey pkey pKey sortKey keepalive keepAlive keyspace keyType keyId accessKeyId passwordFile tokenPath secretName secretRef tokenTtl authMode authUrl passThrough passthru bypass compass author authority monkey hotkey mtu name type subnet tokenEndpoint connection".split(
+      " ",
+    ),
+  )("%s names none", (key) => expect(isSecretKey(key)).toBe(false));
+
+  test("in prose only unmistakable words begin a secret", () => {
+    expect(["password", "token", "client-secret", "Cookie", "api-key"].map(isSecretInProse)).toEqual(Array(5).fill(true));
+    expect(["auth", "key", "pass"].map(isSecretInProse)).toEqual([false, false, false]);
+  });
+
+  test("a long key takes no longer than a short one", () => {
+    const started = cpuMs();
+    for (const key of ["A".repeat(1_000_000), "aA".repeat(500_000), `key${"-".repeat(1_000_000)}`]) isSecretKey(key);
+    expect(cpuMs() - started).toBeLessThan(200);
   });
 });

@@ -2,8 +2,7 @@
 // chain in this form, so numbers beyond 2^53, unknown keys and key order survive (L-19, L-30).
 
 import type { FaultKind } from "../fault/catalogue.ts";
-import { isSecretKey } from "../fault/secret-keys.ts";
-import { redacted } from "../fault/without-secrets.ts";
+import { redacted, isSecretKey } from "../fault/without-secrets.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { findMistake } from "./mistake.ts";
@@ -149,7 +148,7 @@ const recent = new RecentTexts<JsonObjectDocument>({ maxTexts: 32, maxLength: 8 
  * delegated call. Not for texts that contain credentials or come from untrusted writers, because the cache keeps them for a
  * while.
  */
-export function parseConfiguration(text: string, source: Pick<JsonSource, "what">): Result<JsonObjectDocument> {
+export function parseConfiguration(text: string, source: JsonSource): Result<JsonObjectDocument> {
   const same = recent.get(text);
   if (same !== undefined) return ok(same);
   const document = parseDocument(text, source);

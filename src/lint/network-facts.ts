@@ -36,14 +36,6 @@ export interface NetworkFacts {
   readonly bridges: readonly BridgeSubnet[];
 }
 
-/** Bounds of the facts. */
-export interface FactsInit {
-  /** Makes a short text of the plugins' text; absent: the text itself. */
-  readonly digest?: (text: string) => string;
-  /** Maximum number of ranges that are compared with other networks; absent: all. */
-  readonly maxRanges?: number;
-}
-
 /** The facts and the findings. `omittedRanges`: ranges beyond the maximum. */
 export interface ExaminedNetwork {
   readonly facts: NetworkFacts;
@@ -54,8 +46,11 @@ export interface ExaminedNetwork {
 /** Maximum length of a bridge's name. The kernel's names of links are shorter, so that a longer text names no bridge. */
 const maxBridgeLength = 64;
 
-/** Examines a network by itself. The time is near-linear in the configuration's length. */
-export function examineNetwork(network: LintNetwork, { digest, maxRanges = Infinity }: FactsInit = {}): ExaminedNetwork {
+/**
+ * Examines a network by itself. The time is near-linear in the configuration's length. `digest`: makes a short text of the plugins' text;
+ * absent: the text itself. `maxRanges`: maximum number of ranges that are compared with other networks; absent: all.
+ */
+export function examineNetwork(network: LintNetwork, digest?: (text: string) => string, maxRanges = Infinity): ExaminedNetwork {
   const { source, object, list } = network;
   const findings: LintFinding[] = [];
   const ranges: PlacedRange[] = [];

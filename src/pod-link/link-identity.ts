@@ -37,7 +37,7 @@ export function identityOf({ name, index, kind, mac, link, linkNamespace }: Show
 }
 
 /** Whether the kernel finds the link by this name. A namespace has one such link at most. */
-export function hasName({ name, alternativeNames = [] }: Pick<ShownLink, "name" | "alternativeNames">, wanted: string): boolean {
+export function hasName({ name, alternativeNames = [] }: ShownLink, wanted: string): boolean {
   return name === wanted || alternativeNames.includes(wanted);
 }
 

@@ -53,7 +53,7 @@ export function leaseRoots(
 
 /** The places of the plugin's leases in this network; empty if its IPAM is not host-local. Only one of them is in use. */
 export function leasePlacesOf(
-  { type, ipamType, document }: Pick<PluginConf, "type" | "ipamType" | "document">,
+  { type, ipamType, document }: PluginConf,
   network: string,
   { defaults, pools }: LeaseRoots,
 ): readonly LeasePlace[] {
@@ -74,10 +74,7 @@ export function leasePlacesOf(
 }
 
 /** Directories with this network's leases: one file for each address. `rootsOf` answers for an IPAM plugin's type. */
-export function leasePlaces(
-  list: Pick<NetworkList, "name" | "plugins">,
-  rootsOf: (ipamType: string) => LeaseRoots,
-): readonly string[] {
+export function leasePlaces(list: NetworkList, rootsOf: (ipamType: string) => LeaseRoots): readonly string[] {
   const places = list.plugins.flatMap((plugin) => leasePlacesOf(plugin, list.name, rootsOf(plugin.ipamType ?? plugin.type)));
   return [...new Set(places.map(({ path }) => path))];
 }

@@ -1,8 +1,7 @@
 // Takes secrets out of documents and texts that an administrator sends to others. The rules for keys and forms are those for the output of
 // plugins (src/fault/); documents have more readers than logs, so more is taken out of them.
 
-import { isSecretKey } from "../fault/secret-keys.ts";
-import { redacted, type ReplaceSecret, withoutSecrets } from "../fault/without-secrets.ts";
+import { redacted, type ReplaceSecret, withoutSecrets, isSecretKey } from "../fault/without-secrets.ts";
 import { isJsonObject } from "../json/document.ts";
 import { jsonEqual } from "../json/json-changes.ts";
 import { scan } from "../json/scan.ts";

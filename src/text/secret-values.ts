@@ -1,9 +1,8 @@
 // Finds the secrets of one step's configuration by their keys, and removes them from the step's output: error message, details, stderr, log lines.
 // This guards against plugins that quote their configuration. A plugin that wants to reveal a secret can encode it.
 
-import { isHarmless, isSecretKey } from "../fault/secret-keys.ts";
+import { redacted, type ReplaceSecret, withoutSecrets, isHarmless, isSecretKey } from "../fault/without-secrets.ts";
 import type { Fault } from "../fault/fault.ts";
-import { redacted, type ReplaceSecret, withoutSecrets } from "../fault/without-secrets.ts";
 import { isJsonObject } from "../json/document.ts";
 import { writtenForms } from "./written-forms.ts";
 

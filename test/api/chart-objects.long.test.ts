@@ -402,7 +402,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       );
       const bound = { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" } as const;
       const daemon = new ApiObjects({
-        connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+        connection: new Connection(systemClock, objectSockets),
         credentials: async () =>
           ok({
             source: "test",

@@ -183,7 +183,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       nodeName: "node-a",
       api: async () => daemon,
       store,
-      files: new DeviceFiles({ root: directory, cdiDirectory: join(directory, "cdi") }),
+      files: new DeviceFiles(join(directory, "cdi"), directory),
       device: (name) => [...look(), ...virtualFunction()].find((each) => each.name === name),
       socket,
       uids: [process.getuid?.() ?? -1],
@@ -370,13 +370,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   test("DR-07: the daemon reports a failed ADD in the claim, and changes claims of its own node and devices of its own driver only", async () => {
     const [own, other] = [await allocated("own", "node-a"), await allocated("other", "node-b")];
     await call("NodePrepareResources", { claims: [own] });
-    const reports = new ClaimReports({
-      store,
-      api: async () => daemon,
-      journal: new Journal(directory),
-      clock: systemClock,
-      log,
-    });
+    const reports = new ClaimReports(store, async () => daemon, new Journal(directory), systemClock, log);
     const environment = new Map([
       ["CNI_COMMAND", "ADD"],
       ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=pod-1"],
@@ -451,7 +445,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     const attachments = [{ claim: { ...used, pool: "node-a", device: "nic-eth1", shareId: "" } }];
     const journal = { list: () => ({ ok: true, value: [key] }), load: () => ({ ok: true, value: { plan: { attachments } } }) };
     expect(
-      await sweepClaims({ store, files: new DeviceFiles({ root: directory }), journal: journal as never, api: daemon }),
+      await sweepClaims({ store, files: new DeviceFiles(undefined, directory), journal: journal as never, api: daemon }),
     ).toEqual({ ok: true, value: 1 });
     expect(files().toSorted()).toEqual([kept, used].map(({ uid }) => `${uid}.${bootId()}.shop.shared.json`).toSorted());
     await call("NodeUnprepareResources", { claims: [kept, used] });

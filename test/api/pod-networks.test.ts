@@ -212,8 +212,8 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   });
 
   test("a daemon answers lookups of usable PodNetworks from memory, and asks the API about all others", async () => {
-    const connection = new Connection({ clock: systemClock, sockets: 4 });
-    const credentials = keptCredentials(api.adminKubeconfig, { allowInsecure: false }, { warn, clock: systemClock });
+    const connection = new Connection(systemClock, 4);
+    const credentials = keptCredentials(api.adminKubeconfig, { allowInsecure: false }, warn, systemClock);
     const informers = new Informers({ connection, credentials, nodeName: undefined, keep: false, warn });
     try {
       await informers.begin();

@@ -75,9 +75,9 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
 
   const warn = (text: string): void => void warnings.push(text);
   const access = (path: string): { readonly connection: Connection; readonly credentials: CredentialSource } => {
-    const connection = new Connection({ clock: systemClock, sockets: 4 });
+    const connection = new Connection(systemClock, 4);
     ending.push(() => connection.close());
-    return { connection, credentials: keptCredentials(path, { allowInsecure: false }, { warn, clock: systemClock }) };
+    return { connection, credentials: keptCredentials(path, { allowInsecure: false }, warn, systemClock) };
   };
   const informed = (path: string, nodeName: string): { readonly informers: Informers; readonly cluster: Cluster } => {
     const { connection, credentials } = access(path);
@@ -307,7 +307,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
 
   test("MO-01 a broken or silent kept connection is replaced without a failure", async () => {
     const { credentials } = access(kubeconfig);
-    const connection = new Connection({ clock: systemClock, sockets: 2, staleAfterMs: 300, connectMs: 60_000 });
+    const connection = new Connection(systemClock, 2, 300, 60_000);
     ending.push(() => connection.close());
     const current = await credentials();
     if (!current.ok) throw new Error(current.fault.msg);
@@ -335,7 +335,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     let outcome: Outcome | undefined;
     // A busy machine may need more than half of a short timeout for a new connection.
     for (const timeoutMs of [4_000, 40_000]) {
-      const connection = new Connection({ clock: systemClock, sockets: 2, staleAfterMs: 300_000, connectMs: 60_000 });
+      const connection = new Connection(systemClock, 2, 300_000, 60_000);
       ending.push(() => connection.close());
       expect(await connection.request(current.value, get, 60_000)).toMatchObject({ kind: "answer" });
       await expect.poll(() => connection.isReady(current.value)).toBe(true);
@@ -354,7 +354,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     let outcomes: readonly Outcome[] = [];
     // A busy machine may need more than a second to connect.
     for (const connectMs of [1_000, 20_000]) {
-      const connection = new Connection({ clock: systemClock, sockets: 1, connectMs });
+      const connection = new Connection(systemClock, 1, undefined, connectMs);
       ending.push(() => connection.close());
       proxy.script((request) => (request.path === path && request.earlier === 1 ? { delayMs: connectMs + 300 } : undefined));
       const send = (): Promise<Outcome> => connection.request(current.value, { method: "GET", path }, 100_000);

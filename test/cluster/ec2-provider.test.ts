@@ -56,8 +56,7 @@ describe.skipIf(missing("the EC2 provider", missingMoto))("the EC2 provider", ()
       { timeout: 60_000, interval: 50 },
     );
   };
-  const ask = (base: string, owner = "cluster-a"): PortProvider =>
-    httpProvider({ url: base, owner, tokenFile: join(directory, "token") });
+  const ask = (base: string, owner = "cluster-a"): PortProvider => httpProvider(base, owner, join(directory, "token"));
   const requestOf = (key: string, changes: Partial<PortRequest> = {}): PortRequest => {
     const pod = { namespace: "shop", name: "web", uid: "0b6c" };
     return { key, pod, nodeName, parameters: {}, requested: {}, ...changes };

@@ -59,7 +59,8 @@ export class ReconcileNode {
   async start({ graceMs = 0, dryRun = false }: ReconcileSettings = {}): Promise<void> {
     await this.#daemon?.stop(10_000);
     this.#daemon = new Daemon({
-      server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 60_000 },
+      calls: { socket: this.socket, uids: [0, process.getuid?.() ?? 0] },
+      queue: { active: 8, waiting: 8 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
         isolation: "process",
@@ -78,7 +79,8 @@ export class ReconcileNode {
         stateDirectory: this.state,
         collector: undefined,
       },
-      endpoint: { socket: join(this.stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
+      status: { socket: join(this.stage.plexus.directory, "status.sock"), uids: [0] },
+      metricsListen: undefined,
       reconcile: { directories: [this.state], intervalMs: 0, graceMs, dryRun },
       residents: (await residentFeatures()).flatMap(({ read }) => read({}) ?? []),
     });

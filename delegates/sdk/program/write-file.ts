@@ -13,6 +13,6 @@ export function writeNamedFile(path: string, content: string | Uint8Array): void
     writeFileSync(path, content);
     return;
   }
-  const written = writeOutputFile(path, content, { replaces: true, mode });
+  const written = writeOutputFile(path, content, true, mode);
   if (!written.ok) throw new CommandError(written.fault.msg);
 }

@@ -90,7 +90,7 @@ async function replay(line: Invocation): Promise<CommandResult> {
   const { replayTrace } = await import("../replay/replay-trace.ts");
   const sandbox = openReplaySandbox(dirname(realpathSync(process.argv[1] ?? "")));
   try {
-    const report = await replayTrace(trace.value, { sandbox, components: valueOf(line, "components") });
+    const report = await replayTrace(trace.value, sandbox, valueOf(line, "components"));
     const differing = report.steps.filter(({ status }) => status === "differs" || status === "impossible");
     const stdout = await printed(
       { value: report, text: (width) => replayText(report, width), names: () => differing.map(({ type }) => type) },

@@ -18,7 +18,7 @@ function stepOf(stdin: string): ChainStep {
 
 /** Records a step with this input and these details, whose plugin prints the secret. */
 function recorded(stdin: string, ...details: readonly StepDetail[]): ChainTrace {
-  const recorder = new CallRecorder({ call, now: () => 0, time: new Date(0) });
+  const recorder = new CallRecorder(call, () => 0, new Date(0));
   const step: Step = {
     step: stepOf(stdin),
     origin: "chain",

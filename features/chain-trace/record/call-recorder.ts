@@ -10,22 +10,17 @@ import type { CallEvent, StepBegan, StepEnded, Subscriber } from "../../../host/
 import { OpenStep } from "./open-step.ts";
 import { TextBudget } from "./text-budget.ts";
 
-/** The call and its clocks. */
-export interface CallRecorderInit {
-  readonly call: TracedCall;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
-  /** The time of day at the call's beginning. */
-  readonly time: Date;
-}
-
 /** Maximum steps of a trace, nested ones included. */
 const maxSteps = 1000;
 
 /** The recorder of one call, which subscribes to the call's events. */
 export class CallRecorder implements Subscriber {
   readonly recordsDetails = true;
-  readonly #init: CallRecorderInit;
+  readonly #call: TracedCall;
+  /** A monotonic clock, in milliseconds. */
+  readonly #now: () => number;
+  /** The time of day at the call's beginning. */
+  readonly #time: Date;
   readonly #started: number;
   readonly #budget = new TextBudget();
   readonly #steps: OpenStep[] = [];
@@ -38,9 +33,11 @@ export class CallRecorder implements Subscriber {
   readonly #unrecordedSecrets = new Set<string>();
   #count = 0;
 
-  constructor(init: CallRecorderInit) {
-    this.#init = init;
-    this.#started = init.now();
+  constructor(call: TracedCall, now: () => number, time: Date) {
+    this.#call = call;
+    this.#now = now;
+    this.#time = time;
+    this.#started = now();
   }
 
   readonly receive = (event: CallEvent): void => {
@@ -66,13 +63,13 @@ export class CallRecorder implements Subscriber {
       return;
     }
     const parent = this.#parentOf(running);
-    const isUndo = this.#init.call.verb === "ADD" && running.step.verb === "DEL" && running.origin === "chain";
+    const isUndo = this.#call.verb === "ADD" && running.step.verb === "DEL" && running.origin === "chain";
     const open = new OpenStep({
       running,
       kind,
       purpose: parent?.purpose ?? (isUndo ? "undo" : "call"),
-      startMs: this.#init.now() - this.#started,
-      now: this.#init.now,
+      startMs: this.#now() - this.#started,
+      now: this.#now,
       budget: this.#budget,
       unrecorded: (secrets) => this.#hide(secrets),
     });
@@ -91,10 +88,17 @@ export class CallRecorder implements Subscriber {
 
   /** The trace of the call, without secrets. */
   trace(reply: TracedReply, ms: number): ChainTrace {
-    const { call, time } = this.#init;
     const steps = this.#steps.map((step): StepRecord => step.record());
     if (this.#running.length > 0) this.#omitted.add("the end of steps that had not ended with the call");
-    const trace = { plexus: version, time: time.toISOString(), ms: rounded(ms), call, reply, steps, secrets: 0 };
+    const trace = {
+      plexus: version,
+      time: this.#time.toISOString(),
+      ms: rounded(ms),
+      call: this.#call,
+      reply,
+      steps,
+      secrets: 0,
+    };
     return redactTrace({ ...trace, omitted: [...this.#omitted] }, this.#unrecordedSecrets);
   }
 

@@ -7,8 +7,8 @@ const request = { pod: undefined, onlyFailed: false, next: 2, seconds: 60 };
 /** `ms`: both clocks; `setMs`: by how much the time of day was set. */
 function traces(): { readonly traces: RequestedTraces; readonly clock: { ms: number; setMs: number } } {
   const clock = { ms: 1_000_000, setMs: 0 };
-  const init = { directory: "/t", now: () => clock.ms, date: () => new Date(clock.ms + clock.setMs) };
-  return { clock, traces: new RequestedTraces(init) };
+  const readings = { now: () => clock.ms, date: () => new Date(clock.ms + clock.setMs) };
+  return { clock, traces: new RequestedTraces("/t", readings) };
 }
 
 test("without a request no call is recorded", () => {

@@ -6,11 +6,6 @@ import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";
 
-/** The clock, and the daemon's directory of traces. */
-export interface RequestedTracesInit extends Clock {
-  readonly directory: string;
-}
-
 interface Recording {
   readonly request: RecordingRequest;
   /** On the monotonic clock: a time of day that is set must not prolong the recording. */
@@ -24,16 +19,18 @@ const maxListed = 100;
 
 /** The recording of one daemon. A second request replaces the first one. */
 export class RequestedTraces {
-  readonly #init: RequestedTracesInit;
+  readonly #directory: string;
+  readonly #clock: Clock;
   #recording: Recording | undefined;
 
-  constructor(init: RequestedTracesInit) {
-    this.#init = init;
+  constructor(directory: string, clock: Clock) {
+    this.#directory = directory;
+    this.#clock = clock;
   }
 
   /** Begins a recording. */
   begin(request: RecordingRequest): RecordingReport {
-    const untilMs = this.#init.now() + request.seconds * 1000;
+    const untilMs = this.#clock.now() + request.seconds * 1000;
     this.#recording = { request, untilMs, left: request.next, written: [] };
     return this.report();
   }
@@ -46,12 +43,11 @@ export class RequestedTraces {
   }
 
   report(): RecordingReport {
-    const { directory, now, date } = this.#init;
-    if (this.#recording === undefined) return { directory, written: [] };
+    if (this.#recording === undefined) return { directory: this.#directory, written: [] };
     const { request, untilMs, written } = this.#recording;
     const ended = this.#hasEnded(this.#recording);
-    const until = new Date(date().getTime() + untilMs - now()).toISOString();
-    return { directory, written: [...written], ...(ended ? {} : { request, until }) };
+    const until = new Date(this.#clock.date().getTime() + untilMs - this.#clock.now()).toISOString();
+    return { directory: this.#directory, written: [...written], ...(ended ? {} : { request, until }) };
   }
 
   /** The terms on which a call is recorded; undefined: no recording wants the call. */
@@ -64,7 +60,7 @@ export class RequestedTraces {
     // A call that is written for certain counts when it begins, so that concurrent calls keep the bound.
     if (!onlyFailed) recording.left -= 1;
     return {
-      directory: this.#init.directory,
+      directory: this.#directory,
       onlyFailed,
       maxFiles: traceBounds.maxFiles,
       maxBytes: traceBounds.maxMiB * 1024 * 1024,
@@ -82,6 +78,6 @@ export class RequestedTraces {
   }
 
   #hasEnded({ left, untilMs }: Recording): boolean {
-    return left <= 0 || this.#init.now() >= untilMs;
+    return left <= 0 || this.#clock.now() >= untilMs;
   }
 }

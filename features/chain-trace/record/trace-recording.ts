@@ -29,7 +29,7 @@ export class TraceRecording implements CallRecording {
     this.#call = call;
     this.#terms = terms;
     this.#time = date();
-    this.subscriber = new CallRecorder({ call, now, time: this.#time });
+    this.subscriber = new CallRecorder(call, now, this.#time);
     recorded += 1;
   }
 

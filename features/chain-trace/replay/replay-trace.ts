@@ -46,19 +46,19 @@ export interface ReplayReport {
   readonly results: readonly { readonly network: string; readonly ifname: string; readonly result: unknown }[];
 }
 
-/** The sandbox, and where components are looked for. */
-export interface ReplayInit {
-  readonly sandbox: ReplaySandbox;
-  /** A directory with `TYPE.wasm` in the place of the recorded paths; undefined: the recorded paths. */
-  readonly components: string | undefined;
-}
-
-/** Replays the steps of a trace, one after the other. Never rejects for a step. */
-export async function replayTrace(trace: ChainTrace, init: ReplayInit): Promise<ReplayReport> {
+/**
+ * Replays the steps of a trace, one after the other. Never rejects for a step. `components`: a directory with `TYPE.wasm` in the place of the
+ * recorded paths; undefined: the recorded paths.
+ */
+export async function replayTrace(
+  trace: ChainTrace,
+  sandbox: ReplaySandbox,
+  components: string | undefined,
+): Promise<ReplayReport> {
   const steps: ReplayedStep[] = [];
   const results = new Map<string, ReplayReport["results"][number]>();
   for (const record of allSteps(trace.steps)) {
-    const { replayed, outcome } = await replayStep(record, init);
+    const { replayed, outcome } = await replayStep(record, sandbox, components);
     steps.push(replayed);
     if (record.caller !== "chain" || record.verb !== "ADD" || !outcome.ok) continue;
     const { network, ifname } = record;
@@ -73,17 +73,17 @@ interface StepReplay {
   readonly outcome: TracedOutcome;
 }
 
-async function replayStep(record: StepRecord, init: ReplayInit): Promise<StepReplay> {
+async function replayStep(record: StepRecord, sandbox: ReplaySandbox, components: string | undefined): Promise<StepReplay> {
   const { network, ifname, verb, type, kind, caller, purpose, component, outcome } = record;
   const base = { network, ifname, verb, type, kind, caller, purpose, changes: [], notes: [], text: "" };
   if (kind === "native") return { replayed: { ...base, status: "recorded" }, outcome };
   const impossible = (text: string): StepReplay => ({ replayed: { ...base, status: "impossible", text }, outcome });
   const missing = component === undefined ? "its component did not run" : missingPart(record, component);
   if (component === undefined || missing !== undefined) return impossible(missing ?? "");
-  const file = readComponent(type, component, init);
+  const file = readComponent(type, component, components);
   if ("why" in file) return impossible(file.why);
   const { notes } = file;
-  const run = await runRecorded(record, component, file, init.sandbox);
+  const run = await runRecorded(record, component, file, sandbox);
   if ("why" in run) return impossible(run.why);
   const difference = differenceOf(outcome, run.outcome, run.replay);
   if (difference === undefined) return { replayed: { ...base, notes, status: "identical" }, outcome: run.outcome };
@@ -116,7 +116,7 @@ interface ReadComponent {
 function readComponent(
   type: string,
   { path: recorded, digest }: ComponentRecord,
-  { components }: ReplayInit,
+  components: string | undefined,
 ): ReadComponent | { readonly why: string } {
   if (components !== undefined && type.includes("/")) return { why: "its type is no file name" };
   const path = components === undefined ? recorded : join(components, `${type}.wasm`);

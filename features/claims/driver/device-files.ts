@@ -10,14 +10,6 @@ import { makeDirectory } from "../../../host/store/files/make-directory.ts";
 import { cdiFile, cdiSpecification, type ExclusiveDevice, exclusiveDevices, pciDeviceInfo } from "../rules/device-files.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
 
-/** Settings. */
-export interface DeviceFilesInit {
-  /** The runtime's directory of CDI specifications; undefined: none are written. */
-  readonly cdiDirectory?: string | undefined;
-  /** The root of the node's file system, for tests. */
-  readonly root?: string;
-}
-
 interface File {
   readonly path: string;
   readonly content: object;
@@ -25,15 +17,19 @@ interface File {
 
 /** The files of one node. Faults: STORE_FAILED. */
 export class DeviceFiles {
-  readonly #init: DeviceFilesInit;
+  /** The runtime's directory of CDI specifications; undefined: none are written. */
+  readonly #cdiDirectory: string | undefined;
+  readonly #root: string;
 
-  constructor(init: DeviceFilesInit) {
-    this.#init = init;
+  /** `root`: the root of the node's file system, for tests. */
+  constructor(cdiDirectory?: string, root = "/") {
+    this.#cdiDirectory = cdiDirectory;
+    this.#root = root;
   }
 
   /** Whether containers get their devices' addresses by CDI. */
   get hasCdi(): boolean {
-    return this.#init.cdiDirectory !== undefined;
+    return this.#cdiDirectory !== undefined;
   }
 
   /** Writes the files. Programs of other users read them. */
@@ -71,19 +67,17 @@ export class DeviceFiles {
   }
 
   #informationOf(claim: PreparedClaim): readonly File[] {
-    const { root = "/" } = this.#init;
     return exclusiveDevices(claim).flatMap(({ pciAddress, resourceName }) =>
       resourceName === undefined
         ? []
-        : [{ path: join(root, devicePluginFile(resourceName, pciAddress)), content: pciDeviceInfo(pciAddress) }],
+        : [{ path: join(this.#root, devicePluginFile(resourceName, pciAddress)), content: pciDeviceInfo(pciAddress) }],
     );
   }
 
   #specificationOf(uid: string, devices: readonly ExclusiveDevice[]): readonly File[] {
-    const { cdiDirectory } = this.#init;
-    return cdiDirectory === undefined
+    return this.#cdiDirectory === undefined
       ? []
-      : [{ path: join(cdiDirectory, cdiFile(uid)), content: cdiSpecification(uid, devices) }];
+      : [{ path: join(this.#cdiDirectory, cdiFile(uid)), content: cdiSpecification(uid, devices) }];
   }
 }
 

@@ -32,15 +32,14 @@ export function serveDriver(init: DriverInit): Promise<Result<RpcServer>> {
   const { socket, uids, clock, log, onRegistered } = init;
   const warn = (text: string): void => log("warn", text);
   return RpcServer.listen(
+    { socket, uids },
     {
-      socket,
-      uids,
-      clock,
-      warn,
       methods: driverMethods,
       malformed: "CLAIM_UNUSABLE",
       faultTrailers: ({ msg }: Fault) => codeTrailers(internal, inertLine(msg, maxMessage)),
     },
+    clock,
+    warn,
     () => ({
       unary: {
         GetInfo: async () => ok({ type: "DRAPlugin", name: driverName, endpoint: socket, supported_versions: [driverVersion] }),

@@ -66,7 +66,7 @@ export async function prepareClaims(deps: PrepareDeps, request: unknown): Promis
 }
 
 /** Answers NodeUnprepareResources. The API is not asked: the claim may be gone. */
-export function unprepareClaims(deps: Pick<PrepareDeps, "store" | "files">, request: unknown): object {
+export function unprepareClaims(deps: PrepareDeps, request: unknown): object {
   const answers = claimsIn(request).map(({ uid }): [string, object] => {
     const removed = unprepared(deps, uid);
     return [uid, removed.ok ? {} : { error: removed.fault.msg }];

@@ -38,9 +38,9 @@ const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata:
 /** Reports of failed ADDs of a pod with these claims. `get` plays the API's answer. */
 function reports(names: readonly string[], get: (path: string) => "failed" | "conflict"): ClaimReports {
   const journal = { list: () => ok([]), load: () => ok(undefined) };
-  return new ClaimReports({
-    store: { candidates: () => ok({ claims: names.map(claim), damaged: [] }) },
-    api: () =>
+  return new ClaimReports(
+    { candidates: () => ok({ claims: names.map(claim), damaged: [] }) },
+    () =>
       Promise.resolve({
         get: (path) =>
           Promise.resolve(
@@ -51,9 +51,9 @@ function reports(names: readonly string[], get: (path: string) => "failed" | "co
         patch: () => Promise.resolve({ kind: "conflict", why: "changed" }),
       }),
     journal,
-    clock: systemClock,
-    log: () => undefined,
-  });
+    systemClock,
+    () => undefined,
+  );
 }
 
 const configuration = { name: "n" } as HostConfiguration;
@@ -124,9 +124,9 @@ function reported(): {
   const journal = new Map<string, readonly [JournalKey, JournalEntry]>();
   let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
   const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
-  const made = new ClaimReports({
-    store: { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
-    api: () =>
+  const made = new ClaimReports(
+    { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
+    () =>
       Promise.resolve({
         get: () =>
           Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
@@ -136,13 +136,13 @@ function reported(): {
           return Promise.resolve({ kind: "object", object: {} });
         },
       }),
-    journal: {
+    {
       list: () => ok([...journal.values()].map(([key]) => key)),
       load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
     },
     clock,
-    log: () => undefined,
-  });
+    () => undefined,
+  );
   const settled = async (): Promise<unknown> => {
     await vi.advanceTimersByTimeAsync(1);
     return devices;

@@ -15,15 +15,6 @@ import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { areSameDevices, type AttachmentOutcome, type ReportedDevice, reportedDevices } from "../rules/device-status.ts";
 
-/** Settings. */
-export interface ClaimReportsInit {
-  readonly store: Pick<ClaimStore, "candidates">;
-  readonly api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>;
-  readonly journal: Pick<Journal, "list" | "load">;
-  readonly clock: Clock;
-  readonly log: (level: "info" | "warn", text: string) => void;
-}
-
 /** A claim's status that is to be written. */
 interface Report {
   readonly namespace: string;
@@ -45,7 +36,11 @@ const maxFailure = 2048;
 
 /** The reports of one daemon. */
 export class ClaimReports {
-  readonly #init: ClaimReportsInit;
+  readonly #store: Pick<ClaimStore, "candidates">;
+  readonly #api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>;
+  readonly #journal: Pick<Journal, "list" | "load">;
+  readonly #clock: Clock;
+  readonly #log: (level: "info" | "warn", text: string) => void;
   readonly #waiting = new Map<string, Report>();
   #working = false;
   #stopped = false;
@@ -55,8 +50,18 @@ export class ClaimReports {
   /** Attachments whose reports were queued, by their journal entries. */
   #seen = new Set<string>();
 
-  constructor(init: ClaimReportsInit) {
-    this.#init = init;
+  constructor(
+    store: Pick<ClaimStore, "candidates">,
+    api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>,
+    journal: Pick<Journal, "list" | "load">,
+    clock: Clock,
+    log: (level: "info" | "warn", text: string) => void,
+  ) {
+    this.#store = store;
+    this.#api = api;
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#log = log;
   }
 
   /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
@@ -73,7 +78,7 @@ export class ClaimReports {
 
   /** Reports the attachments of entries that were closed without a report. */
   async #reportUnseen(): Promise<void> {
-    const keys = this.#init.journal.list();
+    const keys = this.#journal.list();
     if (!keys.ok) return;
     const unseen = keys.value.filter((key) => !this.#seen.has(idOf(key)));
     const ids = new Set(keys.value.map(idOf));
@@ -110,7 +115,7 @@ export class ClaimReports {
 
   /** The reports of a closed journal entry. */
   #attached(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }> = new Map()): readonly Report[] {
-    const read = this.#init.journal.load(key);
+    const read = this.#journal.load(key);
     if (!read.ok || read.value?.closed !== true) return [];
     this.#seen.add(idOf(key));
     const { plan, progress } = read.value;
@@ -145,7 +150,7 @@ export class ClaimReports {
   #detached(args: string): readonly Report[] {
     const claims = this.#claimsOf(args).filter(({ claim }) => claim.networks.length > 0);
     if (claims.length === 0) return [];
-    const keys = this.#init.journal.list();
+    const keys = this.#journal.list();
     if (!keys.ok) return [];
     const attached = new Map(keys.value.flatMap((key) => this.#attached(key)).map((report) => [report.uid, report]));
     return claims.flatMap(({ claim, isOfPod }) => {
@@ -161,7 +166,7 @@ export class ClaimReports {
     const pod = podIdentity(args);
     if (!pod.ok || pod.value?.uid === undefined) return [];
     const { uid, namespace } = pod.value;
-    const claims = this.#init.store.candidates(namespace, uid, "all boots");
+    const claims = this.#store.candidates(namespace, uid, "all boots");
     return claims.ok ? claims.value.claims.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
   }
 
@@ -199,11 +204,11 @@ export class ClaimReports {
   }
 
   #lost({ namespace, name }: Pick<Report, "namespace" | "name">, why: string): void {
-    this.#init.log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(why, maxFailure)}`);
+    this.#log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(why, maxFailure)}`);
   }
 
   async #write({ namespace, name, uid, devices }: Report): Promise<WriteOutcome> {
-    const api = await this.#init.api();
+    const api = await this.#api();
     // The daemon has no credentials yet.
     if (api === undefined) return "failed";
     const path = claimPath({ namespace, name });
@@ -214,7 +219,7 @@ export class ClaimReports {
     // Another claim has the name now.
     if (uidNow !== uid) return "done";
     const current = "devices" in status ? status.devices : undefined;
-    const written = reportedDevices(current, devices, this.#init.clock.date().toISOString());
+    const written = reportedDevices(current, devices, this.#clock.date().toISOString());
     // A daemon that starts reports every claim of its node.
     if (areSameDevices(current, written)) return "done";
     // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.

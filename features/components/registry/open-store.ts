@@ -54,11 +54,7 @@ export class ArtifactStores {
     const { authorityFile, plainHttp } = this.#access;
     const authority = authorityFile === undefined ? ok(undefined) : readText(authorityFile);
     if (!authority.ok) return authority;
-    return ok(
-      registryStore(
-        new RegistrySession({ host, repository, credential: credential.value, plainHttp, authority: authority.value }),
-      ),
-    );
+    return ok(registryStore(new RegistrySession(host, repository, credential.value, plainHttp, authority.value)));
   }
 }
 

@@ -10,18 +10,6 @@ import type { RegistryCredential } from "../rules/registry-credentials.ts";
 import { exchange, type ExchangeAnswer, type ExchangeInit } from "./http-exchange.ts";
 import { basicHeader, requestToken } from "./registry-token.ts";
 
-/** How a registry is reached. */
-export interface RegistrySessionInit {
-  /** Host, with the port if it is not the default one. */
-  readonly host: string;
-  readonly repository: string;
-  readonly credential: RegistryCredential | undefined;
-  /** Hosts, with ports, that are spoken to without TLS. */
-  readonly plainHttp: readonly string[];
-  /** PEM text of further trusted certificates. */
-  readonly authority: string | undefined;
-}
-
 /** One request: `path` is relative to the repository, or a URL that the registry gave. */
 export interface RegistryRequest extends Pick<ExchangeInit, "method" | "body" | "maxBytes"> {
   readonly path: string | URL;
@@ -37,14 +25,30 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The session. Credentials go to the registry and to the token server that the registry names, never to a host of a redirect. */
 export class RegistrySession {
-  readonly #init: RegistrySessionInit;
+  /** Host, with the port if it is not the default one. */
+  readonly #host: string;
+  readonly #repository: string;
+  readonly #credential: RegistryCredential | undefined;
+  /** Hosts, with ports, that are spoken to without TLS. */
+  readonly #plainHttp: readonly string[];
+  /** PEM text of further trusted certificates. */
+  readonly #authority: string | undefined;
   readonly #base: URL;
   /** The header Authorization that the registry accepted last. */
   #authorization: string | undefined;
 
-  constructor(init: RegistrySessionInit) {
-    this.#init = init;
-    const { host, repository, plainHttp } = init;
+  constructor(
+    host: string,
+    repository: string,
+    credential: RegistryCredential | undefined,
+    plainHttp: readonly string[],
+    authority: string | undefined,
+  ) {
+    this.#host = host;
+    this.#repository = repository;
+    this.#credential = credential;
+    this.#plainHttp = plainHttp;
+    this.#authority = authority;
     // Docker Hub's API has another host name than its references.
     const server = host === "docker.io" ? "registry-1.docker.io" : host;
     this.#base = new URL(`${plainHttp.includes(host) ? "http" : "https"}://${server}/v2/${repository}/`);
@@ -52,7 +56,7 @@ export class RegistrySession {
 
   /** The registry and the repository, for messages. */
   get name(): string {
-    return `${this.#init.host}/${this.#init.repository}`;
+    return `${this.#host}/${this.#repository}`;
   }
 
   /** The URL of a path relative to the repository. */
@@ -107,7 +111,6 @@ export class RegistrySession {
     for (let redirected = 0; ; redirected++) {
       const isOwn = url.origin === this.#base.origin;
       const authorization = isOwn && this.#authorization !== undefined ? { Authorization: this.#authorization } : {};
-      const { authority } = this.#init;
       const outcome = await exchange({
         url,
         method,
@@ -115,7 +118,7 @@ export class RegistrySession {
         ...(body === undefined ? {} : { body }),
         // An answer that redirects or refuses has a text of its own. The caller checks the content's exact size.
         maxBytes: Math.max(maxBytes, maxTextBytes),
-        authority,
+        authority: this.#authority,
       });
       const at = isOwn ? this.name : `${this.name}, redirected to ${url.host}`;
       if (outcome.kind === "tooLarge") return failed(fault("ARTIFACT_INVALID", `${at}: ${outcome.why}`));
@@ -141,28 +144,34 @@ export class RegistrySession {
       return failed(
         fault("REGISTRY_REFUSED", `${this.name}: the registry leads to a URL of ${url.host} that contains credentials`),
       );
-    if (url.protocol === "https:" || (url.protocol === "http:" && this.#init.plainHttp.includes(url.host))) return ok(undefined);
+    if (url.protocol === "https:" || (url.protocol === "http:" && this.#plainHttp.includes(url.host))) return ok(undefined);
     return failed(fault("REGISTRY_REFUSED", `${this.name}: the registry leads to ${quote(url.origin, 100)}, which has no TLS`));
   }
 
   /** The header Authorization for the registry's challenge. */
   async #authorize({ headers }: ExchangeAnswer, method: RegistryRequest["method"]): Promise<Result<string>> {
-    const { credential, authority, repository } = this.#init;
     const challenge = readChallenge(headers["www-authenticate"] ?? "");
     if (challenge === undefined)
       return this.#unauthorized("the registry asks for credentials of a form that Plexus doesn't know");
-    if (credential?.kind === "registryToken") return ok(`Bearer ${credential.token}`);
+    if (this.#credential?.kind === "registryToken") return ok(`Bearer ${this.#credential.token}`);
     if (challenge.scheme === "basic") {
-      if (credential?.kind !== "password")
+      if (this.#credential?.kind !== "password")
         return this.#unauthorized("the registry asks for a user and a password, but none is given");
-      return ok(basicHeader(credential));
+      return ok(basicHeader(this.#credential));
     }
     const realm = URL.canParse(challenge.realm) ? new URL(challenge.realm) : undefined;
     if (realm === undefined) return this.#unauthorized(`the registry's token server is ${quote(challenge.realm, 100)}`);
     const allowed = this.#requireAllowed(realm);
     if (!allowed.ok) return allowed;
-    const scope = challenge.scope ?? `repository:${repository}:${method === "GET" || method === "HEAD" ? "pull" : "pull,push"}`;
-    const token = await requestToken({ realm, service: challenge.service, scope, credential, authority });
+    const scope =
+      challenge.scope ?? `repository:${this.#repository}:${method === "GET" || method === "HEAD" ? "pull" : "pull,push"}`;
+    const token = await requestToken({
+      realm,
+      service: challenge.service,
+      scope,
+      credential: this.#credential,
+      authority: this.#authority,
+    });
     return token.ok ? ok(`Bearer ${token.value}`) : failed({ ...token.fault, msg: `${this.name}: ${token.fault.msg}` });
   }
 

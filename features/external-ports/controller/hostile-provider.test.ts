@@ -99,7 +99,7 @@ test("a list of Neutron whose pages together have more than 16 MiB is refused", 
 
 test("an answer to one request has 1 MiB at most", async () => {
   answer = () => ({ body: JSON.stringify({ active: true, more: "x".repeat(1024 * 1024) }) });
-  const active = await httpProvider({ url, owner: "test" }).active({ key: "shop/u-0", providerId: "p" });
+  const active = await httpProvider(url, "test").active({ key: "shop/u-0", providerId: "p" });
   expect(active).toMatchObject({ ok: false, reason: "unavailable", message: expect.stringContaining("more than 1048576 bytes") });
 });
 
@@ -133,7 +133,7 @@ test("a driverType with the name of an object's own member is no alias", async (
 test("a token of several lines is refused without being shown", async () => {
   const tokenFile = join(directory, "token");
   writeFileSync(tokenFile, "secret-one\nsecret-two\n");
-  const made = await httpProvider({ url, owner: "test", tokenFile }).ensure(request);
+  const made = await httpProvider(url, "test", tokenFile).ensure(request);
   expect(made).toMatchObject({ ok: false, reason: "unavailable", message: expect.stringContaining(tokenFile) });
   expect(JSON.stringify(made)).not.toContain("secret-");
 });
@@ -144,8 +144,8 @@ test("a file with a secret that cannot be used is named in logs, too", async () 
   const auth = { type: "applicationCredential", url, id: "a", secretFile: absent };
   const providers = [
     neutronProvider(neutronSettings.parse({ url, podSubnet: "5", auth }), "test"),
-    httpProvider({ url, owner: "test", tokenFile: absent }),
-    httpProvider({ url, owner: "test", tokenFile: several }),
+    httpProvider(url, "test", absent),
+    httpProvider(url, "test", several),
   ];
   for (const [index, file] of [absent, absent, several].entries()) {
     const made = await providers[index]?.ensure(request);
@@ -157,7 +157,7 @@ test("a file with a secret that cannot be used is named in logs, too", async () 
 
 test("a refusal has no escape sequence, no control character and no half of a surrogate pair", async () => {
   answer = () => ({ status: 403, body: JSON.stringify({ message: `no\u001b[2J\n\u202eport${"x".repeat(487)}\u{1f600}` }) });
-  const made = await httpProvider({ url, owner: "test" }).ensure(request);
+  const made = await httpProvider(url, "test").ensure(request);
   const message = made.ok ? "" : made.message;
   expect(message).toMatch(/^the provider answers HTTP 403: no portx+�$/u);
   expect(message.isWellFormed()).toBe(true);

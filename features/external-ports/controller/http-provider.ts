@@ -5,16 +5,6 @@ import { readProvidedPort } from "../rules/provided-port.ts";
 import { type JsonAnswer, maxListBytes, requestJson, retryAfter } from "./json-client.ts";
 import { failure, isOwnedPort, type PortProvider, type ProviderFailure, type ProviderResult } from "./provider.ts";
 
-/** Where the provider is, and how it is asked. */
-export interface HttpProviderInit {
-  /** Base of the four paths. */
-  readonly url: string;
-  /** This cluster's name at the provider. */
-  readonly owner: string;
-  /** A file with a bearer token, read for each request, so that it can be rotated. */
-  readonly tokenFile?: string | undefined;
-}
-
 /** Maximum size of the token's file in bytes. */
 const maxTokenBytes = 16 * 1024;
 
@@ -29,8 +19,11 @@ const reasons: Readonly<Record<number, ProviderFailure["reason"]>> = {
   507: "quota",
 };
 
-/** Makes the provider. */
-export function httpProvider({ url, owner, tokenFile }: HttpProviderInit): PortProvider {
+/**
+ * Makes the provider. `url`: base of the four paths. `owner`: this cluster's name at the provider. `tokenFile`: a file with a bearer token,
+ * read for each request, so that it can be rotated.
+ */
+export function httpProvider(url: string, owner: string, tokenFile?: string): PortProvider {
   const base = url.replace(/\/$/, "");
   const post = async (
     operation: string,

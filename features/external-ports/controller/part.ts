@@ -5,14 +5,14 @@ import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-que
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
 import { portMetrics } from "../metrics.ts";
 import { PortCollections } from "./collections.ts";
-import { type KuryrSettings, KuryrWriter } from "./kuryr.ts";
+import { KuryrWriter } from "./kuryr.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { lookForOrphans } from "./orphans.ts";
 import { setPortMetrics } from "./port-metrics.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
 import type { OwnedPort } from "./provider.ts";
-import type { ConfiguredProvider } from "./provider-settings.ts";
+import type { ExternalPortSettings } from "./provider-settings.ts";
 
 const part = "externalports";
 /**
@@ -22,30 +22,18 @@ const part = "externalports";
 const workers = 16;
 /** Pause of an object while a collection is incomplete again, in ms. */
 const incompleteMs = 10_000;
-
-/** Settings of the part. */
-export interface ExternalPortsInit {
-  readonly providers: ReadonlyMap<string, ConfiguredProvider>;
-  /** Kuryr's forms of a port that the part writes for other programs; undefined: none. */
-  readonly kuryr?: KuryrSettings | undefined;
-  /** Interval between looks for orphans, in ms. */
-  readonly orphansMs?: number;
-}
+/** Interval between looks for orphans, in ms. */
+const orphansMs = 300_000;
 
 /** Makes the part. */
-export function externalPortsPart({ providers, kuryr, orphansMs = 300_000 }: ExternalPortsInit): MakePart {
+export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): MakePart {
   return (context): ControllerPart => {
     const metrics = context.metrics.with(portMetrics);
     const looks: ActiveLooks = new Map();
     const writer = kuryr && new KuryrWriter(context, kuryr);
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
-      new WorkQueue({
-        clock: context.clock,
-        workers,
-        work: (key) => context.spans.work(part, key, () => workOn(work, writer, key)),
-        onWorked,
-      });
+      new WorkQueue((key) => context.spans.work(part, key, () => workOn(work, writer, key)), context.clock, workers, onWorked);
     /** Pods, Kuryr's forms, and ports without a configured provider. */
     const queue = newQueue();
     const providerQueues = new Map([...providers.keys()].map((name) => [name, newQueue()]));

@@ -78,5 +78,7 @@ export async function readProviders(file: string): Promise<ExternalPortSettings>
 
 function make(settings: z.infer<typeof provider>): PortProvider {
   if (settings.type === "noop") return noopProvider();
-  return settings.type === "http" ? httpProvider(settings) : neutronProvider(settings.neutron, settings.owner);
+  return settings.type === "http"
+    ? httpProvider(settings.url, settings.owner, settings.tokenFile)
+    : neutronProvider(settings.neutron, settings.owner);
 }

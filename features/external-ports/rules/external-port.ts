@@ -40,7 +40,7 @@ export interface ExternalPort extends ObjectMetadata {
  * Whether the provider's port was released: the object's finalizer is gone. A finalizer of another program may keep such an object, which then holds no
  * port. An object that is not deleted holds its port without the finalizer too, because its pod runs.
  */
-export function isReleased({ isDeleted, finalizers }: Pick<ExternalPort, "isDeleted" | "finalizers">): boolean {
+export function isReleased({ isDeleted, finalizers }: ExternalPort): boolean {
   return isDeleted && !finalizers.includes(externalPortFinalizer);
 }
 

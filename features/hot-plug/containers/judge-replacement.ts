@@ -16,7 +16,7 @@ import type { RunningContainer } from "./running-container.ts";
  */
 export async function judgeReplacement(
   call: Call,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  cluster: Cluster,
   container: RunningContainer,
   ifname: string,
   wanted: WantedAddition,

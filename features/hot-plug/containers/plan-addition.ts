@@ -32,7 +32,7 @@ export interface WantedAddition {
 /** Plans the attachment. Faults: HOT_PLUG_REFUSED, INTERFACE_NAME_TAKEN, and those of an ADD. */
 export async function planAddition(
   call: Call,
-  cluster: Pick<Cluster, "networkAttachmentDefinition">,
+  cluster: Cluster,
   container: RunningContainer,
   wanted: WantedAddition,
 ): Promise<Result<AttachmentPlan>> {

@@ -1,10 +1,9 @@
 // Attaches a network of a running container again whose link was lost: the same name, hardware address, addresses and routes. The leases stay as they are,
 // so another pod can get none of the addresses meanwhile.
 
-import { addChain, delChain } from "../../../src/cni/chains.ts";
+import { addChain, delChain, runChain } from "../../../src/cni/chains.ts";
 import { addressTexts, keepAddresses, withResultMac, withSameMac } from "../../../src/cni/kept-addresses.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { fault, located } from "../../../src/fault/fault.ts";

@@ -17,12 +17,7 @@ import { isWhole, journalledResult } from "./running-container.ts";
  * Writes the pod's network status from the entry, if it is due. The caller holds no lock: the API may be slow, and the runtime's DEL must not wait. Faults:
  * those of the API; the status stays due then.
  */
-export async function publishFromJournal(
-  call: Call,
-  key: JournalKey,
-  cluster: Pick<Cluster, "publishStatus">,
-  pod: Pod,
-): Promise<Result<void>> {
+export async function publishFromJournal(call: Call, key: JournalKey, cluster: Cluster, pod: Pod): Promise<Result<void>> {
   const loaded = call.journal.load(key);
   if (!loaded.ok) return loaded;
   const entry = loaded.value;

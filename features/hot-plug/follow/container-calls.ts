@@ -8,8 +8,7 @@ import { callLocks } from "../../../host/engine/call/call-locks.ts";
 import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { JournalPlan } from "../../../host/store/journal/entry.ts";
-import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { ResidentNode } from "../../../host/node/resident-node.ts";
 import { covers } from "../../../host/node/reconcile/cni-path.ts";
 import { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 
@@ -18,28 +17,21 @@ const stepMs = 20_000;
 /** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
 const lockMs = 10_000;
 
-/** The parts of the daemon that such calls use. */
-export interface ContainerCallsInit {
-  /** The agent that is connected now. */
-  readonly agent: () => RoundAgent | undefined;
-  readonly takeLock: TakeLock;
-  /** Receives the log lines of a call. */
-  readonly log: (lines: string) => void;
-}
-
 /** The work of one call. */
 export type ContainerWork<T> = (call: Call) => Promise<Result<T>>;
 
 /** Opens calls for the containers of one state directory. */
 export class ContainerCalls {
   readonly #stateDirectory: string;
-  readonly #init: ContainerCallsInit;
+  readonly #node: ResidentNode;
+  readonly #log: (lines: string) => void;
   readonly #configurations: KeptConfigurations;
 
-  /** `stateDirectory`: absolute, without a slash at its end. */
-  constructor(stateDirectory: string, init: ContainerCallsInit) {
+  /** `stateDirectory`: absolute, without a slash at its end. `log` receives the log lines of a call. */
+  constructor(stateDirectory: string, node: ResidentNode, log: (lines: string) => void) {
     this.#stateDirectory = stateDirectory;
-    this.#init = init;
+    this.#node = node;
+    this.#log = log;
     this.#configurations = new KeptConfigurations(stateDirectory);
   }
 
@@ -48,7 +40,7 @@ export class ContainerCalls {
    * HOT_PLUG_UNAVAILABLE without a suitable agent or configuration, SHIM_GONE if the agent ends meanwhile, and those of `work`.
    */
   async run<T>(plan: JournalPlan, verb: "ADD" | "DEL", work: ContainerWork<T>): Promise<Result<T>> {
-    const agent = this.#init.agent();
+    const agent = this.#node.agent();
     if (agent === undefined) return failed(unavailable("no agent is connected"));
     if (!agent.runsPlugins)
       return failed(unavailable("the agent runs with --netlink-only and cannot enter a pod's network namespace"));
@@ -75,7 +67,7 @@ export class ContainerCalls {
               fault("INTERNAL", `configuration ${plan.network} kept in ${this.#stateDirectory} is ${name} of ${cniDir}`),
             );
           }
-          const { takeLock } = this.#init;
+          const { takeLock } = this.#node;
           const call: Call = {
             ...opened,
             locks: callLocks({ shim: agent.shim, takeLock }, this.#stateDirectory, () => lockMs),
@@ -85,7 +77,7 @@ export class ContainerCalls {
           return outcome.ok ? ok(undefined) : outcome;
         },
       );
-      this.#init.log(logText);
+      this.#log(logText);
       return result.ok ? outcome : result;
     } catch (error) {
       if (error instanceof ShimGone) return failed(error.fault);

@@ -15,24 +15,17 @@ import type { InterfaceChanges } from "../../container-changes.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
-import type { Clock } from "../../../host/system/clock.ts";
-import { ContainerCalls, type ContainerCallsInit } from "./container-calls.ts";
+import { ContainerCalls } from "./container-calls.ts";
+import type { ResidentNode } from "../../../host/node/resident-node.ts";
 import { followPod, refuseToFollow } from "./follow-pod.ts";
 import { keptConfigurationsWith } from "../../../host/node/reconcile/kept-configurations.ts";
 import { isChangeable, RunningEntries } from "./running-entries.ts";
 
-/** The parts of the daemon that hot-plug uses. */
-export interface HotPlugInit extends Omit<ContainerCallsInit, "log"> {
-  /** The state directories (`cniDir`) whose containers may be changed. */
-  readonly directories: readonly string[];
-  /** Begins to report changes of pods in the source that the configuration names; may be called again for a source that is watched. */
-  readonly watch: (configuration: HostConfiguration) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: (level: "info" | "warn", text: string) => void;
-  /** Receives the numbers of attachments and detachments of one comparison, and whether a failure was left. */
-  readonly onFollowed?: (counts: { readonly attached: number; readonly detached: number; readonly failed: boolean }) => void;
-  /** Interval of comparisons of all pods, in ms; default 5 minutes. */
-  readonly resyncMs?: number;
+/** The outcome of one comparison: the numbers of attachments and detachments, and whether a failure was left. */
+interface Followed {
+  readonly attached: number;
+  readonly detached: number;
+  readonly failed: boolean;
 }
 
 /** Pods that are worked on at once. Native plugins take most of the time. */
@@ -43,7 +36,8 @@ const pauseMs = 250;
 const maxWaiting = 1024;
 /** Pause before the comparison of all pods after the queue was full, in ms. */
 const overflowMs = 5_000;
-const defaultResyncMs = 300_000;
+/** Interval of comparisons of all pods, in ms. */
+const resyncMs = 300_000;
 /** Pause before another look at an ADD that is under way, in ms. */
 const addMs = 1_000;
 /** Time after the key's appearance in a call within which the daemon surely keeps that configuration, in ms. */
@@ -68,7 +62,8 @@ interface StateDirectory {
 
 /** Hot-plug of one daemon. */
 export class HotPlug implements InterfaceChanges {
-  readonly #init: HotPlugInit;
+  readonly #node: ResidentNode;
+  readonly #onFollowed: (followed: Followed) => void;
   readonly #states: ReadonlyMap<string, StateDirectory>;
   readonly #queue: WorkQueue;
   readonly #ended = new AbortController();
@@ -87,18 +82,19 @@ export class HotPlug implements InterfaceChanges {
   /** When a configuration switched hot-plug on last, in ms of the monotonic clock. */
   #switchedOnMs = 0;
 
-  constructor(init: HotPlugInit) {
-    this.#init = init;
+  constructor(node: ResidentNode, onFollowed: (followed: Followed) => void) {
+    this.#node = node;
+    this.#onFollowed = onFollowed;
     const log = (lines: string): void => {
-      for (const line of lines.split("\n")) if (line !== "") init.log("warn", `hot-plug: ${inertLine(line, maxLine)}`);
+      for (const line of lines.split("\n")) if (line !== "") node.log("warn", `hot-plug: ${inertLine(line, maxLine)}`);
     };
     this.#states = new Map(
-      init.directories.map((path): [string, StateDirectory] => {
+      node.directories.map((path): [string, StateDirectory] => {
         const directory = resolve(path);
-        return [directory, { calls: new ContainerCalls(directory, { ...init, log }), entries: new RunningEntries(directory) }];
+        return [directory, { calls: new ContainerCalls(directory, node, log), entries: new RunningEntries(directory) }];
       }),
     );
-    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
+    this.#queue = new WorkQueue((pod) => this.#work(pod), node.clock, workers);
   }
 
   /** Whether a configuration has switched hot-plug on. */
@@ -128,7 +124,7 @@ export class HotPlug implements InterfaceChanges {
     const source = configuration.manifests ?? configuration.kubeconfig ?? "";
     if (source === "" || this.#sources.has(source)) return;
     this.#sources.set(source, configuration);
-    this.#switchedOnMs = this.#init.clock.now();
+    this.#switchedOnMs = this.#node.clock.now();
     this.#running ??= this.#queue.run(this.#ended.signal);
     await this.resync();
   }
@@ -165,13 +161,13 @@ export class HotPlug implements InterfaceChanges {
   /** Queues all attached pods: at the start, when an agent connects, and at an interval. */
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
-    this.#resyncAfter(this.#init.resyncMs ?? defaultResyncMs);
+    this.#resyncAfter(resyncMs);
     await this.#guarded(async () => {
-      for (const configuration of this.#sources.values()) await this.#init.watch(configuration);
+      for (const configuration of this.#sources.values()) await this.#node.watch(configuration, () => void this.resync());
       const attached = new Set<string>();
       for (const { entries } of this.#states.values()) {
         const pods = await entries.pods();
-        if (!pods.ok) return this.#init.log("warn", `hot-plug: ${pods.fault.msg}`);
+        if (!pods.ok) return this.#node.log("warn", `hot-plug: ${pods.fault.msg}`);
         for (const pod of pods.value) attached.add(pod);
       }
       // A directory of manifests does not report that a pod is gone.
@@ -222,7 +218,7 @@ export class HotPlug implements InterfaceChanges {
     try {
       await work();
     } catch (error) {
-      this.#init.log(
+      this.#node.log(
         "warn",
         `hot-plug: ${inertLine(error instanceof Error ? (error.stack ?? error.message) : String(error), maxLine)}`,
       );
@@ -238,7 +234,7 @@ export class HotPlug implements InterfaceChanges {
   #add(pod: string): void {
     if (this.#queue.size >= maxWaiting) return this.#resyncAfter(overflowMs);
     const begun = this.#begun.get(pod);
-    this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - this.#init.clock.now()));
+    this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - this.#node.clock.now()));
   }
 
   async #container(containerId: string): Promise<Result<{ readonly listed: ListedEntry; readonly calls: ContainerCalls }>> {
@@ -251,7 +247,7 @@ export class HotPlug implements InterfaceChanges {
   }
 
   async #work(pod: string): Promise<WorkOutcome> {
-    this.#begun.set(pod, this.#init.clock.now());
+    this.#begun.set(pod, this.#node.clock.now());
     const changed = this.#changed.delete(pod);
     for (const { entries, calls } of this.#states.values()) {
       const listed = await entries.ofPod(pod);
@@ -266,14 +262,14 @@ export class HotPlug implements InterfaceChanges {
         ? await followPod(calls, listed.value, isNews)
         : await refuseToFollow(calls, listed.value, changed, isNews);
       if (followed === "off") {
-        if (this.#init.clock.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
+        if (this.#node.clock.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
         if (changed) this.#changed.add(pod);
         return { kind: "again", afterMs: overflowMs };
       }
-      for (const change of followed.changes) this.#init.log("info", `hot-plug: pod ${pod}: ${change}`);
+      for (const change of followed.changes) this.#node.log("info", `hot-plug: pod ${pod}: ${change}`);
       const attached = followed.changes.filter((change) => change.startsWith("+")).length;
       const detached = followed.changes.length - attached;
-      this.#init.onFollowed?.({ attached, detached, failed: followed.faults.length > 0 });
+      this.#onFollowed({ attached, detached, failed: followed.faults.length > 0 });
       return this.#outcome(pod, followed.faults, changed);
     }
     for (const map of [this.#begun, this.#failures]) map.delete(pod);
@@ -283,7 +279,7 @@ export class HotPlug implements InterfaceChanges {
   #outcome(pod: string, faults: readonly Fault[], changed: boolean): WorkOutcome {
     const why = faults.map(({ kind, msg }) => `${msg} [${kind}]`).join("; ");
     if (why === "") this.#failures.delete(pod);
-    else if (this.#failures.get(pod) !== why) this.#init.log("warn", `hot-plug: pod ${pod}: ${inertLine(why, maxLine)}`);
+    else if (this.#failures.get(pod) !== why) this.#node.log("warn", `hot-plug: pod ${pod}: ${inertLine(why, maxLine)}`);
     if (why !== "") this.#failures.set(pod, why);
     const transient = faults.find(({ kind }) => !lasting.has(kind));
     if (transient === undefined) return { kind: "done" };

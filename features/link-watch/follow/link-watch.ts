@@ -46,7 +46,7 @@ export class LinkWatch {
         for (const line of lines.split("\n")) if (line !== "") this.#reports.warn(line);
       },
     });
-    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (key) => this.#work(key) });
+    this.#queue = new WorkQueue((key) => this.#work(key), init.clock, workers);
   }
 
   /** The state in one line, for the status. */

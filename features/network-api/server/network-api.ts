@@ -20,37 +20,34 @@ export interface NetworkApiOptions {
   readonly pinned: string | undefined;
 }
 
-/** The parts of the daemon that the service uses. */
-export interface NetworkApiDeps extends Pick<ResidentInit, "stateDirectory" | "uids" | "clock" | "serveStatus" | "changes"> {
-  readonly warn: (text: string) => void;
-}
-
 /** The service of one daemon. */
 export class NetworkApi {
   readonly #options: NetworkApiOptions;
-  readonly #deps: NetworkApiDeps;
+  readonly #daemon: ResidentInit;
   #server: RpcServer | undefined;
 
-  constructor(options: NetworkApiOptions, deps: NetworkApiDeps) {
+  constructor(options: NetworkApiOptions, daemon: ResidentInit) {
     this.#options = options;
-    this.#deps = deps;
+    this.#daemon = daemon;
   }
 
   /** Listens. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
-    const { stateDirectory, uids, clock, warn, serveStatus, changes } = this.#deps;
+    const { stateDirectory, uids, clock, log, serveStatus, changes } = this.#daemon;
+    const { socket, configurationDirectory, pinned } = this.#options;
+    const warn = (text: string): void => log("warn", text);
     // Loaded for a daemon that serves the API only: node:http2 takes 5 MiB.
     const { RpcServer } = await import("../../../host/node/grpc/rpc-server.ts");
     const { networkSocket } = await import("./network-socket.ts");
     const configuration = (): string | undefined => newestConfiguration(stateDirectory);
     const makeRpcs = (): Rpcs =>
-      networkRpcs({
-        networks: new NodeNetworks({ ...this.#options, stateDirectory, warn }),
-        statuses: new NetworkStatuses({ configuration, stateDirectory, clock, serve: serveStatus }),
+      networkRpcs(
+        new NodeNetworks(stateDirectory, configurationDirectory, pinned, warn),
+        new NetworkStatuses(configuration, stateDirectory, clock, serveStatus),
         stateDirectory,
         changes,
-      });
-    const server = await RpcServer.listen({ ...networkSocket, ...this.#options, uids, clock, warn }, makeRpcs);
+      );
+    const server = await RpcServer.listen({ socket, uids }, networkSocket, clock, warn, makeRpcs);
     if (!server.ok) return server;
     this.#server = server.value;
     return ok(undefined);

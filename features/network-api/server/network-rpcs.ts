@@ -12,20 +12,16 @@ import type { Rpcs } from "../../../host/node/grpc/rpc-method.ts";
 import type { InterfaceChanges } from "../../container-changes.ts";
 import { addressesOf, type SandboxAddress, sandboxEntries } from "./sandbox-addresses.ts";
 
-/** The parts behind the methods. */
-export interface NetworkRpcsInit {
-  readonly networks: NodeNetworks;
-  readonly statuses: Pick<NetworkStatuses, "of">;
-  readonly stateDirectory: string;
-  /** Changes running sandboxes. */
-  readonly changes: () => InterfaceChanges;
-}
-
 /** Maximum clients that watch at once. */
 const maxWatchers = 32;
 
-/** The methods of a node's service. */
-export function networkRpcs({ networks, statuses, stateDirectory, changes }: NetworkRpcsInit): Rpcs {
+/** The methods of a node's service. `changes`: changes running sandboxes. */
+export function networkRpcs(
+  networks: NodeNetworks,
+  statuses: NetworkStatuses,
+  stateDirectory: string,
+  changes: () => InterfaceChanges,
+): Rpcs {
   let watchers = 0;
   return {
     unary: {

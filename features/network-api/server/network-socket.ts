@@ -5,7 +5,7 @@ import { rpcMethods } from "./messages.ts";
 import { faultTrailers } from "./rpc-status.ts";
 
 /** The rules. */
-export const networkSocket: Pick<RpcServerInit, "methods" | "malformed" | "faultTrailers"> = {
+export const networkSocket: RpcServerInit = {
   methods: rpcMethods,
   malformed: "NETWORK_CONFIG_INVALID",
   faultTrailers,

@@ -18,13 +18,12 @@ let statuses: NetworkStatuses;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   running = [];
-  statuses = new NetworkStatuses({
-    // The clock that the test moves with its timers.
-    clock: { now: () => performance.now(), date: () => new Date() },
-    configuration: () => undefined,
-    stateDirectory: "/nowhere",
-    serve: () => new Promise((resolve) => running.push(resolve)),
-  });
+  statuses = new NetworkStatuses(
+    () => undefined,
+    "/nowhere", // The clock that the test moves with its timers.
+    { now: () => performance.now(), date: () => new Date() },
+    () => new Promise((resolve) => running.push(resolve)),
+  );
   return () => void vi.useRealTimers();
 });
 

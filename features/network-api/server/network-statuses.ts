@@ -14,16 +14,6 @@ export interface StatusReply {
   readonly stdout: string | Uint8Array;
 }
 
-/** The means of reading statuses. */
-export interface NetworkStatusesInit {
-  /** The node's configuration of Plexus as the runtime last passed it; undefined before the first call. */
-  readonly configuration: () => string | undefined;
-  readonly stateDirectory: string;
-  readonly clock: Clock;
-  /** Serves a STATUS with this configuration; undefined if no agent is connected. */
-  readonly serve: (stdin: string) => Promise<StatusReply | undefined>;
-}
-
 /** STATUS calls at once, of all clients together. */
 const maxAtOnce = 4;
 /** Longest time for the statuses of all networks, in ms. */
@@ -41,14 +31,27 @@ interface StatusCall {
 
 /** The statuses of one node's networks. */
 export class NetworkStatuses {
-  readonly #init: NetworkStatusesInit;
+  /** The node's configuration of Plexus as the runtime last passed it; undefined before the first call. */
+  readonly #configuration: () => string | undefined;
+  readonly #stateDirectory: string;
+  readonly #clock: Clock;
+  /** Serves a STATUS with this configuration; undefined if no agent is connected. */
+  readonly #serve: (stdin: string) => Promise<StatusReply | undefined>;
   /** The calls by the network's list. A call that waits or runs serves later clients, too: a plugin that hangs runs once. */
   readonly #calls = new Map<string, StatusCall>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(init: NetworkStatusesInit) {
-    this.#init = init;
+  constructor(
+    configuration: () => string | undefined,
+    stateDirectory: string,
+    clock: Clock,
+    serve: (stdin: string) => Promise<StatusReply | undefined>,
+  ) {
+    this.#configuration = configuration;
+    this.#stateDirectory = stateDirectory;
+    this.#clock = clock;
+    this.#serve = serve;
   }
 
   /** The status of each network, in their order. Never rejects; a network whose STATUS is not done within 10 s is not ready, with this reason. */
@@ -66,13 +69,13 @@ export class NetworkStatuses {
     const known = this.#calls.get(text);
     if (known !== undefined) return known.status;
     const call: StatusCall = { status: this.#inTurn(network), endedAt: undefined };
-    void call.status.then(() => (call.endedAt = this.#init.clock.now()));
+    void call.status.then(() => (call.endedAt = this.#clock.now()));
     this.#calls.set(text, call);
     return call.status;
   }
 
   #forgetOld(): void {
-    const now = this.#init.clock.now();
+    const now = this.#clock.now();
     for (const [text, { endedAt }] of this.#calls)
       if (endedAt !== undefined && now - endedAt > recentMs) this.#calls.delete(text);
   }
@@ -91,11 +94,10 @@ export class NetworkStatuses {
   }
 
   async #read({ list }: StoredNetwork): Promise<NetworkStatus> {
-    const { configuration, stateDirectory, serve } = this.#init;
-    const stdin = statusConfiguration(configuration(), list, stateDirectory);
+    const stdin = statusConfiguration(this.#configuration(), list, this.#stateDirectory);
     if (!stdin.ok) return failedStatus(stdin.fault.code, stdin.fault.msg);
     try {
-      const reply = await serve(stdin.value);
+      const reply = await this.#serve(stdin.value);
       if (reply === undefined) return failedStatus(0, "no agent is connected, so that STATUS cannot run");
       return reply.status === 0 ? healthy : errorStatus(reply.stdout);
     } catch (error) {

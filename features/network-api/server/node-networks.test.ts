@@ -18,13 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const open = (): NodeNetworks =>
-  new NodeNetworks({
-    stateDirectory: directory,
-    configurationDirectory: join(directory, "net.d"),
-    pinned: undefined,
-    warn: (text) => warnings.push(text),
-  });
+const open = (): NodeNetworks => new NodeNetworks(directory, join(directory, "net.d"), undefined, (text) => warnings.push(text));
 const fileOf = (name: string): string => join(directory, "networks", `${name}.json`);
 
 function message(name: string, parameters: Readonly<Record<string, string>> = {}, generation = 1) {

@@ -21,16 +21,6 @@ import { readConfigurationDirectory } from "../../../host/store/files/configurat
 import { isStored, readNetworks, removeNetwork, writeNetwork } from "./network-store.ts";
 import { setNetworkList } from "../../../host/store/networks/set-network.ts";
 
-/** Settings of a node's networks. */
-export interface NodeNetworksInit {
-  readonly stateDirectory: string;
-  /** The runtime's directory of network configurations. */
-  readonly configurationDirectory: string;
-  /** File name of the network on the disk; undefined: the directory's first network. */
-  readonly pinned: string | undefined;
-  readonly warn: (text: string) => void;
-}
-
 /** A change of the networks. */
 export interface NetworkChange {
   readonly type: "ADDED" | "MODIFIED" | "REMOVED";
@@ -44,7 +34,11 @@ const fallbackMs = 1000;
 
 /** The networks of one node. All changes go through this object, one after the other. */
 export class NodeNetworks {
-  readonly #init: NodeNetworksInit;
+  readonly #stateDirectory: string;
+  /** The runtime's directory of network configurations. */
+  readonly #configurationDirectory: string;
+  /** File name of the network on the disk; undefined: the directory's first network. */
+  readonly #pinned: string | undefined;
   readonly #networks = new Map<string, StoredNetwork>();
   readonly #listeners = new Set<(change: NetworkChange) => void>();
   /** The network on the disk as the listeners know it. */
@@ -52,11 +46,13 @@ export class NodeNetworks {
   #timer: NodeJS.Timeout | undefined;
 
   /** Reads the stored networks. A damaged file is reported and left alone; calls that name its network fail. */
-  constructor(init: NodeNetworksInit) {
-    this.#init = init;
-    const { networks, problems } = readNetworks(init.stateDirectory);
+  constructor(stateDirectory: string, configurationDirectory: string, pinned: string | undefined, warn: (text: string) => void) {
+    this.#stateDirectory = stateDirectory;
+    this.#configurationDirectory = configurationDirectory;
+    this.#pinned = pinned;
+    const { networks, problems } = readNetworks(stateDirectory);
     for (const network of networks) this.#networks.set(networkKey(network.config.metadata), network);
-    for (const problem of problems) init.warn(`a network of the CRI Network API cannot be used: ${problem}`);
+    for (const problem of problems) warn(`a network of the CRI Network API cannot be used: ${problem}`);
   }
 
   /**
@@ -77,10 +73,9 @@ export class NodeNetworks {
       return failed(fault("BOUND_EXCEEDED", `network ${key}: the node has ${maxNetworks} networks, which is the maximum`));
     const { list, warnings } = translated.value;
     const unchanged = replacement.value === "unchanged";
-    const { stateDirectory } = this.#init;
-    if (unchanged && stored !== undefined && isStored(stateDirectory, stored)) return ok(warnings);
+    if (unchanged && stored !== undefined && isStored(this.#stateDirectory, stored)) return ok(warnings);
     const network = { config: config.value, list };
-    const written = writeNetwork(stateDirectory, network);
+    const written = writeNetwork(this.#stateDirectory, network);
     if (!written.ok) return written;
     this.#networks.set(key, network);
     if (unchanged) return ok(warnings);
@@ -98,13 +93,13 @@ export class NodeNetworks {
     const key = networkKey(metadata.value);
     const stored = this.#networks.get(key);
     if (stored === undefined) {
-      const left = setNetworkList(this.#init.stateDirectory, metadata.value.name);
+      const left = setNetworkList(this.#stateDirectory, metadata.value.name);
       return left.ok ? ok(undefined) : left;
     }
     const { uid } = stored.config.metadata;
     if (metadata.value.uid !== "" && metadata.value.uid !== uid)
       return failed(fault("NETWORK_OUTDATED", `network ${key} has the uid ${uid}, not ${metadata.value.uid}`));
-    const removed = removeNetwork(this.#init.stateDirectory, stored.config.networkName);
+    const removed = removeNetwork(this.#stateDirectory, stored.config.networkName);
     if (!removed.ok) return removed;
     this.#networks.delete(key);
     this.#tell({ type: "REMOVED", config: stored.config });
@@ -120,9 +115,8 @@ export class NodeNetworks {
 
   /** The network on the disk; undefined if the directory has no usable one. */
   fallback(): StoredNetwork | undefined {
-    const { configurationDirectory, pinned } = this.#init;
-    const directory = readConfigurationDirectory(configurationDirectory);
-    const found = directory.ok ? findDirectoryNetwork(directory.value, { pinned, plexusTypes: [] }) : directory;
+    const directory = readConfigurationDirectory(this.#configurationDirectory);
+    const found = directory.ok ? findDirectoryNetwork(directory.value, { pinned: this.#pinned, plexusTypes: [] }) : directory;
     if (!found.ok) return undefined;
     const { list } = found.value;
     const config = fromConflist(fallbackMetadata, list);

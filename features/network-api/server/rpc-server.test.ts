@@ -52,22 +52,22 @@ const warn = (text: string): void => void warnings.push(text);
 
 async function start(clientMs: number): Promise<void> {
   const uids = [process.getuid?.() ?? -1];
-  const listens = await RpcServer.listen({ ...networkSocket, socket: socket(), uids, clock: systemClock, warn, clientMs }, () =>
-    networkRpcs({
-      networks: new NodeNetworks({ stateDirectory: directory, configurationDirectory: directory, pinned: undefined, warn }),
-      statuses: new NetworkStatuses({
-        clock: systemClock,
-        configuration: () => undefined,
-        stateDirectory: directory,
-        serve: async () => undefined,
-      }),
-      stateDirectory: directory,
-      changes: () => ({
+  const listens = await RpcServer.listen({ socket: socket(), uids }, { ...networkSocket, clientMs }, systemClock, warn, () =>
+    networkRpcs(
+      new NodeNetworks(directory, directory, undefined, warn),
+      new NetworkStatuses(
+        () => undefined,
+        directory,
+        systemClock,
+        async () => undefined,
+      ),
+      directory,
+      () => ({
         attach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
         detach: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
         repair: async () => failed(fault("HOT_PLUG_REFUSED", "not in this test")),
       }),
-    }),
+    ),
   );
   if (!listens.ok) throw new Error(listens.fault.msg);
   server = listens.value;

@@ -12,22 +12,17 @@ import { workOnAttachment, workOnNetwork } from "./object-work.ts";
 import { workOnPod } from "./pod-gate.ts";
 import { networkKey, partsOf } from "./keys.ts";
 
-/** Settings of the part. */
-export interface PodNetworksInit {
-  /** Whether the controller creates the default PodNetwork (KE-32). False: the administrator creates it (KE-33). */
-  readonly createDefault: boolean;
-  /** Whether allocated resource claims use the PodNetworks that they name. */
-  readonly withClaims: boolean;
-}
-
 /** Maximum objects whose work runs at the same time. */
 const workers = 8;
 
 /** Pause until the default PodNetwork is created, while the API does not have its kind, in ms. */
 const absentMs = 2_000;
 
-/** Makes the part. */
-export function podNetworksPart({ createDefault, withClaims }: PodNetworksInit): MakePart {
+/**
+ * Makes the part. `createDefault`: whether the controller creates the default PodNetwork (KE-32). False: the administrator creates it
+ * (KE-33). `withClaims`: whether allocated resource claims use the PodNetworks that they name.
+ */
+export function podNetworksPart(createDefault: boolean, withClaims: boolean): MakePart {
   return watchingPart({
     name: "podnetworks",
     workers,

@@ -8,7 +8,7 @@ import { type Labels, selects } from "../rules/label-selector.ts";
 import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
 import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
 import { boundedPolicy } from "../rules/policy-bounds.ts";
-import { ChangePace, usualPace } from "../../../host/cluster/work/change-pace.ts";
+import { ChangePace } from "../../../host/cluster/work/change-pace.ts";
 import { AskedQueries } from "./asked-queries.ts";
 import { queryOf } from "./query-key.ts";
 import { reportMistakes, reportUnanswered, type SeenPolicy } from "./report-mistakes.ts";
@@ -50,7 +50,7 @@ export class PolicyCollections {
   readonly watched: CollectionGroup;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
-    const pace = new ChangePace({ now: () => context.clock.now(), ...usualPace });
+    const pace = new ChangePace(() => context.clock.now());
     this.#onDue = (key, afterMs) => onDue(key, pace.waitMs(queryOf(key).namespace, afterMs));
     this.#asked = new AskedQueries((key) => this.#onDue(key, 0));
     this.#context = context;

@@ -35,7 +35,7 @@ export class SliceIndex {
 }
 
 /** The number in a slice's name. */
-export function numberOf({ metadata: { name } }: Pick<AddressSlice, "metadata">): number {
+export function numberOf({ metadata: { name } }: AddressSlice): number {
   return Number(name.slice(name.lastIndexOf("-") + 1));
 }
 

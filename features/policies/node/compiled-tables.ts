@@ -16,18 +16,12 @@ export interface TableInputs extends Omit<CompileInit, "findPeers"> {
   readonly slices: readonly KeptSlice[];
 }
 
-const queries = new RecentValues<Reading<readonly string[]>>({
-  maxValues: 64,
-  maxSize: 16_384,
-  sizeOf: (read) => (read.ok ? read.value.length : 1),
-});
+const queries = new RecentValues<Reading<readonly string[]>>(64, 16_384, (read) => (read.ok ? read.value.length : 1));
 
 /** Elements of the kept tables: as many as four tables have at most. Written tables are kept in any case. */
-const tables = new RecentValues<Reading<PolicyTable | undefined>>({
-  maxValues: 64,
-  maxSize: 262_144,
-  sizeOf: (read) => (read.ok ? (read.value?.sets ?? []).reduce((sum, { elements }) => sum + elements.size, 1) : 1),
-});
+const tables = new RecentValues<Reading<PolicyTable | undefined>>(64, 262_144, (read) =>
+  read.ok ? (read.value?.sets ?? []).reduce((sum, { elements }) => sum + elements.size, 1) : 1,
+);
 
 /** The ids of the queries of a pod's policies. A problem names the bound that the policies exceed. */
 export function queryIds(isolated: readonly IsolatedInterface[]): Reading<readonly string[]> {

@@ -8,7 +8,7 @@ import type { PolicyTable } from "../rules/table.ts";
 import { decideTable } from "./decide-table.ts";
 
 /** The judge. A pod whose configuration has no policies is forbidden nothing. Faults: POLICY_FAILED, and those of `FollowPods.look`. */
-export function policyJudge(follow: Pick<FollowPods, "look">): JudgeEchoes {
+export function policyJudge(follow: FollowPods): JudgeEchoes {
   return async ({ pod, netns }, echoes) => {
     let table: PolicyTable | undefined;
     const looked = await follow.look(pod, async (call, guarded) => {

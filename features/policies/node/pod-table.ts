@@ -16,17 +16,11 @@ export const podTable = { family: "inet", name: "plexus-policies" } as const sat
 const writing = "writing the pod's policies";
 
 /** Requests that several pods need: each is encoded once. The size is that of the messages in bytes. */
-const bounds = {
-  maxValues: 8,
-  maxSize: 4 * 1024 * 1024,
-  sizeOf: (requests: readonly NetlinkRequest[]) => requests.reduce((sum, { body }) => sum + body.length, 0),
-};
-const wholeTables = new RecentValues<readonly NetlinkRequest[]>(bounds);
+const [maxValues, maxSize] = [8, 4 * 1024 * 1024];
+const sizeOf = (requests: readonly NetlinkRequest[] = []): number => requests.reduce((sum, { body }) => sum + body.length, 0);
+const wholeTables = new RecentValues<readonly NetlinkRequest[]>(maxValues, maxSize, sizeOf);
 /** Undefined: the tables differ in more than elements. */
-const changes = new RecentValues<readonly NetlinkRequest[] | undefined>({
-  ...bounds,
-  sizeOf: (requests) => bounds.sizeOf(requests ?? []),
-});
+const changes = new RecentValues<readonly NetlinkRequest[] | undefined>(maxValues, maxSize, sizeOf);
 
 /** Makes the table of a pod that has none yet, without a removal: the kernel waits for an RCU grace period after each. Replaces a table that is there. Fault: FIREWALL_FAILED. */
 export async function makeTable(shim: NetlinkShim, path: string, table: PolicyTable): Promise<Result<void>> {

@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { listObjects } from "../../../host/cluster/list-objects.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
-import { type AddressSlice, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
+import { type SliceContent, queryLabel, readSlice, slicesPath } from "../rules/address-slice.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
@@ -18,7 +18,7 @@ export interface KeptPolicy {
 }
 
 /** The part of a slice that a node uses. */
-export type KeptSlice = Pick<AddressSlice, "id" | "query" | "endpoints">;
+export type KeptSlice = SliceContent;
 
 /** Policies and slices of namespaces. Faults: those of the API. */
 export interface PolicySource {
@@ -43,7 +43,7 @@ export function sliceSelector(ids: readonly string[]): string {
 const maxSelected = 100;
 
 /** The source, with the call's time for the API. */
-export function policySource(api: Pick<ClusterApi, "call">): PolicySource {
+export function policySource(api: ClusterApi): PolicySource {
   return {
     policies: (namespace) => list(api, policiesPath(namespace), keptPolicy),
     networkPolicies: async (namespace) => {

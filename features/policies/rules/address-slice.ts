@@ -36,14 +36,18 @@ export interface SliceEndpoint {
   readonly ports?: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
 }
 
-/** A slice that was read. */
-export interface AddressSlice {
-  readonly namespace: string;
-  readonly metadata: ObjectMetadata;
+/** The content of a slice, which a node keeps. */
+export interface SliceContent {
   readonly id: string;
   /** The text of the query (`queryText`). */
   readonly query: string;
   readonly endpoints: readonly SliceEndpoint[];
+}
+
+/** A slice that was read. */
+export interface AddressSlice extends SliceContent {
+  readonly namespace: string;
+  readonly metadata: ObjectMetadata;
 }
 
 /** The object of a new slice. */
@@ -75,15 +79,15 @@ export function readSlice(object: unknown): Reading<AddressSlice> {
   return endpoints.ok ? { ok: true, value: { namespace, metadata, id, query, endpoints: endpoints.value } } : endpoints;
 }
 
-/** The part of a slice that a node keeps; undefined if the value is none. */
-export function readContent(value: unknown): Pick<AddressSlice, "id" | "query" | "endpoints"> | undefined {
+/** The content of a slice; undefined if the value is none. */
+export function readContent(value: unknown): SliceContent | undefined {
   const { id, query, endpoints } = isJsonObject(value) ? value : {};
   const read = readEndpoints(endpoints);
   return typeof id === "string" && typeof query === "string" && read.ok ? { id, query, endpoints: read.value } : undefined;
 }
 
 /** The memory that query and endpoints take, in characters: each part has some 50 besides its text. */
-export function contentSize({ query, endpoints }: Pick<AddressSlice, "query" | "endpoints">): number {
+export function contentSize({ query, endpoints }: SliceContent): number {
   return endpoints.reduce((sum, { namespace, addresses, ports = [] }) => {
     const texts = [...(namespace === undefined ? [] : [namespace]), ...addresses, ...ports.map(({ name }) => name)];
     return texts.reduce((size, text) => size + 50 + text.length, sum + 50);
@@ -111,7 +115,7 @@ function readEndpoints(endpoints: unknown): Reading<readonly SliceEndpoint[]> {
 }
 
 /** The peers of slices. */
-export function peersOf(slices: Iterable<Pick<AddressSlice, "endpoints">>): readonly Peer[] {
+export function peersOf(slices: Iterable<SliceContent>): readonly Peer[] {
   return [...slices].flatMap(({ endpoints }) =>
     endpoints.map(({ namespace, addresses, ports }) => ({
       namespace,

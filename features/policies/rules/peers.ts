@@ -39,7 +39,7 @@ function requirementParts({ key, operator, values }: LabelSelector[number]): rea
 }
 
 /** The names of the ports that an egress rule names. The ports belong to the peers. */
-export function peerPortNames({ ports }: Pick<PolicyRule, "ports">): readonly string[] {
+export function peerPortNames({ ports }: PolicyRule): readonly string[] {
   const names = ports.flatMap(({ port }) => (port !== undefined && "name" in port ? [port.name] : []));
   return [...new Set(names)].toSorted();
 }

@@ -81,7 +81,7 @@ export function readPolicy(object: unknown, kind: PolicyKind): Policy | Unreadab
 }
 
 /** The text that names a policy for administrators. */
-export function policyText({ kind, namespace, name }: Pick<PolicyIdentity, "kind" | "namespace" | "name">): string {
+export function policyText({ kind, namespace, name }: PolicyIdentity): string {
   return `${kind} ${namespace}/${name}`;
 }
 

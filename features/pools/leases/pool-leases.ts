@@ -35,7 +35,7 @@ export async function leasesOfPool(
   if (!access.ok) return leasesWithout(scope, access.fault, run);
   const leases = noting(poolLeases(scope, access.value, run), () => source.noteReleased(name));
   const statics = source.statics();
-  return statics === undefined ? leases : withStatics(leases, { scope, run, statics, pool: name, request });
+  return statics === undefined ? leases : withStatics(leases, scope, run, statics, name, request);
 }
 
 /** The capability, with a notice of each release to the daemon. */

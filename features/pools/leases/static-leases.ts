@@ -10,18 +10,18 @@ import type { StaticAddresses, StaticRequest } from "./static-addresses.ts";
 
 type Leases = NonNullable<CapabilityImports["leases"]>;
 
-/** The parts of one call that static addresses need. */
-export interface StaticLeasesInit {
-  readonly scope: LeaseScope;
-  readonly run: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
-  readonly statics: StaticAddresses;
-  readonly pool: string;
-  /** The attachment; undefined for a call without a pod, which has no static address. */
-  readonly request: StaticRequest | undefined;
-}
-
-/** The capability for an ADD. All other addresses come from `blocks`. */
-export function withStatics(blocks: Leases, { scope, run, statics, pool: name, request }: StaticLeasesInit): Leases {
+/**
+ * The capability for an ADD. All other addresses come from `blocks`. `request`: the attachment; undefined for a call without a pod, which has
+ * no static address.
+ */
+export function withStatics(
+  blocks: Leases,
+  scope: LeaseScope,
+  run: <T>(operation: LeaseOperation<T>) => T | Promise<T>,
+  statics: StaticAddresses,
+  name: string,
+  request: StaticRequest | undefined,
+): Leases {
   // Without the restriction to the node's blocks: the reservation is the right to the address.
   const leases = leasesFor(scope);
   const wish = request?.wish;

@@ -20,13 +20,17 @@ export interface PoolRange {
   readonly statics: readonly AddressSpan[];
 }
 
-/** An AddressPool. */
-export interface AddressPool extends ObjectMetadata {
+/** The addresses of a pool, and their division into blocks. */
+export interface PoolSpace {
   readonly ranges: readonly PoolRange[];
   /** Addresses that are never handed out. */
   readonly exclusions: readonly AddressSpan[];
   /** Addresses of a block: a power of two. */
   readonly blockSize: number;
+}
+
+/** An AddressPool. */
+export interface AddressPool extends ObjectMetadata, PoolSpace {
   /** How long a block of a node that is gone stays marked before it is freed. */
   readonly freeAfterSeconds: number;
   /** Whether the pods of a VirtualMachineInstance get one static address, which stays the instance's over a live migration. */

@@ -2,7 +2,7 @@
 // Gateways, exclusions and static addresses are left out inside a block and shift no number.
 
 import type { Family, IpAddress } from "../../../src/net/ip.ts";
-import type { AddressPool, PoolRange } from "./address-pool.ts";
+import type { AddressPool, PoolSpace, PoolRange } from "./address-pool.ts";
 import { type AddressSpan, intersection, without } from "./spans.ts";
 
 /** Blocks of one range. Addresses beyond are unused, which concerns IPv6 only: 2^24 blocks of 64 addresses are a /98. */
@@ -23,7 +23,7 @@ export interface BlockNumbers {
 }
 
 /** The numbers of each range's blocks. */
-export function blockNumbers({ ranges, blockSize }: Pick<AddressPool, "ranges" | "blockSize">): readonly BlockNumbers[] {
+export function blockNumbers({ ranges, blockSize }: PoolSpace): readonly BlockNumbers[] {
   let first = 0;
   return ranges.map((range) => {
     const size = BigInt(blockSize);
@@ -36,7 +36,7 @@ export function blockNumbers({ ranges, blockSize }: Pick<AddressPool, "ranges" |
 }
 
 /** The block with a number; undefined if the pool has none. */
-export function blockAt(pool: Pick<AddressPool, "ranges" | "blockSize">, index: number): PoolBlock | undefined {
+export function blockAt(pool: PoolSpace, index: number): PoolBlock | undefined {
   const numbers = blockNumbers(pool).find(({ first, count }) => index >= first && index < first + count);
   if (numbers === undefined) return undefined;
   const { range, first } = numbers;
@@ -47,7 +47,7 @@ export function blockAt(pool: Pick<AddressPool, "ranges" | "blockSize">, index: 
 }
 
 /** The number of the block with an address; undefined if no block has it. */
-export function indexOf(pool: Pick<AddressPool, "ranges" | "blockSize">, { family, value }: IpAddress): number | undefined {
+export function indexOf(pool: AddressPool, { family, value }: IpAddress): number | undefined {
   const size = BigInt(pool.blockSize);
   for (const { range, first, count } of blockNumbers(pool)) {
     const { span } = range;
@@ -59,17 +59,17 @@ export function indexOf(pool: Pick<AddressPool, "ranges" | "blockSize">, { famil
 }
 
 /** The addresses that blocks never hand out: gateways, exclusions and static addresses. */
-export function unassignable({ ranges, exclusions }: Pick<AddressPool, "ranges" | "exclusions">): readonly AddressSpan[] {
+export function unassignable({ ranges, exclusions }: PoolSpace): readonly AddressSpan[] {
   const gateways = ranges.map(({ gateway: { family, value } }) => ({ family, first: value, last: value }));
   return [...exclusions, ...ranges.flatMap(({ statics }) => statics), ...gateways];
 }
 
 /** The addresses of a block that its node hands out. */
-export function assignableSpans(pool: Pick<AddressPool, "ranges" | "exclusions">, span: AddressSpan): readonly AddressSpan[] {
+export function assignableSpans(pool: PoolSpace, span: AddressSpan): readonly AddressSpan[] {
   return without(span, unassignable(pool));
 }
 
 /** The addresses of the pool's blocks of one family, with those that are never handed out. */
-export function poolSpans(pool: Pick<AddressPool, "ranges">, family: Family): readonly AddressSpan[] {
+export function poolSpans(pool: AddressPool, family: Family): readonly AddressSpan[] {
   return pool.ranges.flatMap(({ span }) => (span.family === family ? [span] : []));
 }

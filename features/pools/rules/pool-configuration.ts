@@ -23,7 +23,7 @@ export function withPoolRanges(document: JsonObjectDocument, pool: AddressPool):
 }
 
 /** The pool's ranges as host-local's range sets. An attachment gets an address of each set. */
-function rangeSets({ ranges }: Pick<AddressPool, "ranges">): readonly (readonly object[])[] {
+function rangeSets({ ranges }: AddressPool): readonly (readonly object[])[] {
   const ofFamily = (family: Family): readonly object[] => ranges.filter(({ span }) => span.family === family).map(hostLocalRange);
   return [ofFamily(4), ofFamily(6)].filter((set) => set.length > 0);
 }

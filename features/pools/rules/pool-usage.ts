@@ -2,7 +2,7 @@
 
 import type { Family } from "../../../src/net/ip.ts";
 import type { AddressBlock } from "./address-block.ts";
-import type { AddressPool } from "./address-pool.ts";
+import type { PoolSpace } from "./address-pool.ts";
 import type { AddressReservation } from "./address-reservation.ts";
 import { assignableSpans, blockAt, maxBlocksOfRange, unassignable } from "./pool-blocks.ts";
 import { type AddressSpan, intersections, sizeOf, without } from "./spans.ts";
@@ -33,7 +33,7 @@ export interface PoolUsage {
 
 /** The use of the ranges of `pool` (the accepted ones) by its blocks and reservations. */
 export function usageOf(
-  pool: Pick<AddressPool, "ranges" | "exclusions" | "blockSize">,
+  pool: PoolSpace,
   blocks: readonly Pick<AddressBlock, "index" | "span" | "isOrphaned">[],
   reservations: readonly Pick<AddressReservation, "address">[],
 ): PoolUsage {
@@ -62,7 +62,7 @@ export function usageOf(
 }
 
 /** The static addresses that may be reserved: those between a range's ends without gateways and exclusions, each address once. */
-export function staticSpans({ ranges, exclusions }: Pick<AddressPool, "ranges" | "exclusions">): readonly AddressSpan[] {
+export function staticSpans({ ranges, exclusions }: PoolSpace): readonly AddressSpan[] {
   const gateways = ranges.map(({ gateway: { family, value } }) => ({ family, first: value, last: value }));
   const spans: AddressSpan[] = [];
   for (const each of ranges.flatMap(({ span, statics }) => intersections(statics, [span]))) {
@@ -73,7 +73,7 @@ export function staticSpans({ ranges, exclusions }: Pick<AddressPool, "ranges" |
 }
 
 /** Whether the block's addresses are those that the pool gives its number. */
-export function isBlockOf(pool: Pick<AddressPool, "ranges" | "blockSize">, index: number, span: AddressSpan): boolean {
+export function isBlockOf(pool: PoolSpace, index: number, span: AddressSpan): boolean {
   const block = blockAt(pool, index)?.span;
   return block !== undefined && block.family === span.family && block.first === span.first && block.last === span.last;
 }

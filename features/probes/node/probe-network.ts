@@ -7,7 +7,7 @@ import { formatAddress } from "../../../src/net/ip.ts";
 import { readPodLink } from "../../../host/capabilities/announce/pod-link.ts";
 import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/announce/probe.ts";
 import { packetsIn } from "../../../host/protocol/network-fields.ts";
-import type { Shim } from "../../../host/protocol/shim.ts";
+import type { PacketEffects } from "../../../host/protocol/shim.ts";
 import { addressBytes, macBytes } from "../../../host/system/netlink/address-bytes.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
@@ -19,9 +19,6 @@ import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
 import { type ProbeTarget, probeTargets, wayTo } from "../rules/probe-targets.ts";
 import type { ProbedAttachment } from "./probed-attachment.ts";
 
-/** The effects that a probe needs. */
-export type ProbeEffects = Pick<Shim, "netlink" | "ask">;
-
 /** Milliseconds for a neighbour's answer, and for an echo reply. */
 const answerMs = 1_000;
 /** Targets that are asked at once. */
@@ -31,7 +28,7 @@ const kinds = { 4: "echo", 6: "echo6" } as const;
 
 /** Asks all targets. Faults: NETLINK_FAILED without the interface, or if another network namespace has the path; throws ShimGone. */
 export async function probeNetwork(
-  shim: ProbeEffects,
+  shim: PacketEffects,
   attachment: ProbedAttachment,
   further: readonly ProbeTarget[],
   clock: () => number,
@@ -71,7 +68,7 @@ export async function probeNetwork(
 }
 
 async function probeTarget(
-  shim: ProbeEffects,
+  shim: PacketEffects,
   attachment: ProbedAttachment,
   link: ProbingLink,
   mtu: number,
@@ -116,7 +113,7 @@ async function probeTarget(
 
 /** The MTU of the interface, and the namespace's cookie: nothing is sent before they are known. */
 async function firstLook(
-  shim: ProbeEffects,
+  shim: PacketEffects,
   netns: string,
   ifname: string,
 ): Promise<{ readonly mtu: number | undefined; readonly cookie: string | undefined }> {

@@ -23,20 +23,24 @@ export interface Forbidding {
   readonly policies: readonly string[];
 }
 
-/** One target, and what it answered. */
-export interface ProbedTarget {
-  /** `gateway`, `pod NAMESPACE/NAME`, `Service NAMESPACE/NAME at ADDRESS` for each of its endpoints, or `address`. */
-  readonly what: string;
-  readonly address: string;
+/** The answer of a target. */
+export interface ProbeAnswer {
   readonly outcome: ProbeOutcome;
-  /** The hardware address of the next hop; undefined: no neighbour has answered. */
-  readonly mac?: string | undefined;
   /** Bytes of the largest packet that was answered; 0: none. */
   readonly bytes: number;
   /** The path's MTU that a router named. */
   readonly mtu?: number | undefined;
   /** The policies that forbid the requests, of pods of this node; missing: none does. */
   readonly forbidden?: readonly Forbidding[];
+}
+
+/** One target, and what it answered. */
+export interface ProbedTarget extends ProbeAnswer {
+  /** `gateway`, `pod NAMESPACE/NAME`, `Service NAMESPACE/NAME at ADDRESS` for each of its endpoints, or `address`. */
+  readonly what: string;
+  readonly address: string;
+  /** The hardware address of the next hop; undefined: no neighbour has answered. */
+  readonly mac?: string | undefined;
 }
 
 /** The report of the daemon. */
@@ -64,7 +68,7 @@ const sentences: Readonly<Record<ProbeOutcome, string>> = {
 };
 
 /** The outcome as a sentence. */
-export function outcomeText(target: Pick<ProbedTarget, "outcome" | "bytes" | "mtu" | "forbidden">): string {
+export function outcomeText(target: ProbeAnswer): string {
   const { outcome, forbidden = [] } = target;
   const text = answerText(target);
   if (forbidden.length === 0) return text;
@@ -76,7 +80,7 @@ export function outcomeText(target: Pick<ProbedTarget, "outcome" | "bytes" | "mt
 }
 
 /** Whether an echo came back. */
-export function hasAnswered({ bytes }: Pick<ProbedTarget, "bytes">): boolean {
+export function hasAnswered({ bytes }: ProbeAnswer): boolean {
   return bytes > 0;
 }
 
@@ -101,7 +105,7 @@ function forbiddingText({ side, pod, policies }: Forbidding): string {
   return `${policies.join(", ")} (${side} of ${pod})`;
 }
 
-function answerText({ outcome, bytes, mtu }: Pick<ProbedTarget, "outcome" | "bytes" | "mtu">): string {
+function answerText({ outcome, bytes, mtu }: ProbeAnswer): string {
   if (outcome === "answers") return `answers packets of ${bytes} bytes`;
   if (outcome !== "answers-small") return sentences[outcome];
   return mtu === undefined

@@ -7,7 +7,7 @@ import type { NamedPod } from "../rules/endpoint.ts";
 import { isSelected, type MemberPod } from "../rules/member-pod.ts";
 import type { NetworkService, UnreadableService } from "../rules/service.ts";
 import { endpointSlicesPath, managedByLabel, manager, type ServiceSlice } from "../rules/service-slice.ts";
-import { ChangePace, usualPace } from "../../../host/cluster/work/change-pace.ts";
+import { ChangePace } from "../../../host/cluster/work/change-pace.ts";
 import { PodIndex } from "./pod-index.ts";
 import { ServiceIndex } from "./service-index.ts";
 import { podReader, storedService, storedSlice, storedZone } from "./stored.ts";
@@ -33,7 +33,7 @@ export class ServiceCollections {
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
-    const pace = new ChangePace({ now: () => context.clock.now(), ...usualPace });
+    const pace = new ChangePace(() => context.clock.now());
     this.#onDue = (key, afterMs) => onDue(key, pace.waitMs(partsOf(key)[0], afterMs));
     this.#services = new WatchedCollection(context, {
       what: "services",

@@ -12,10 +12,7 @@ const builtIn = "endpointslice-controller.k8s.io";
 const skipMirror = { "endpointslice.kubernetes.io/skip-mirror": "true" };
 
 /** Removes the slices that kube-controller-manager left, and keeps it from making others of its Endpoints object. */
-export async function leaveToPlexus(
-  { objects }: PartContext,
-  { namespace, name }: Pick<NetworkService, "namespace" | "name">,
-): Promise<WorkOutcome> {
+export async function leaveToPlexus({ objects }: PartContext, { namespace, name }: NetworkService): Promise<WorkOutcome> {
   const path = endpointSlicesPath(namespace);
   const listed = await objects.list(path, { labelSelector: `${serviceNameLabel}=${name}` });
   if (listed.kind === "absent") return { kind: "done" };

@@ -6,7 +6,7 @@ import { endpointsAt } from "../rules/table-report.ts";
 import { writtenTable } from "./served-pods.ts";
 
 /** The finder. A pod without a table reaches no Service. */
-export function endpointFinder(follow: Pick<FollowPods, "containers">): FindEndpoints {
+export function endpointFinder(follow: FollowPods): FindEndpoints {
   return async ({ pod, netns }, address) => {
     const container = (await follow.containers()).find((each) => each.pod === pod && each.netns === netns);
     const written = container && writtenTable(container.containerId, netns);

@@ -44,7 +44,7 @@ export function keptMap(family: Family): DataMap {
  * The name of the map from numbers to the endpoints of a port. With the Service's uid: endpoints that are kept for clients are not those of a later Service of the
  * same name and address.
  */
-export function destinationsName({ name, uid }: Pick<BalancedPort, "name" | "uid">): string {
+export function destinationsName({ name, uid }: BalancedPort): string {
   return uid === "" ? `to/${name}` : `to/${name}/${uid}`;
 }
 
@@ -54,7 +54,7 @@ export function numberBytes(index: number): Uint8Array {
 }
 
 /** The key of a port. */
-export function frontKey({ address, protocol, port }: Pick<BalancedPort, "address" | "protocol" | "port">): Uint8Array {
+export function frontKey({ address, protocol, port }: BalancedPort): Uint8Array {
   return concat([addressBytes(address), Uint8Array.of(protocol, 0, 0, 0), u16be(port), new Uint8Array(2)]);
 }
 

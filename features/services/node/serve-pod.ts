@@ -13,11 +13,9 @@ import { noteTable, portsHash, unknownHash, writtenTable } from "./served-pods.t
 import { serviceObjects } from "./service-objects.ts";
 
 /** The balanced ports of one namespace's pods on the same networks, compiled once for all of these pods. An entry's size is its number of endpoints. */
-const balances = new RecentValues<Balance & { readonly hash: string }>({
-  maxValues: 16,
-  maxSize: 4 * balanceBounds.backends,
-  sizeOf: ({ ports }) => ports.reduce((sum, { backends }) => sum + 1 + backends.length, 1),
-});
+const balances = new RecentValues<Balance & { readonly hash: string }>(16, 4 * balanceBounds.backends, ({ ports }) =>
+  ports.reduce((sum, { backends }) => sum + 1 + backends.length, 1),
+);
 
 /** Before interfaces are made. A failure is a warning: the pod starts, and gets its Services when the daemon can write them. */
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<Guarding>> {

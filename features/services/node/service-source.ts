@@ -25,7 +25,7 @@ export function sliceSelector(networks: readonly string[]): string {
 }
 
 /** The source, with the call's time for the API. */
-export function serviceSource(api: Pick<ClusterApi, "call">): ServiceSource {
+export function serviceSource(api: ClusterApi): ServiceSource {
   return {
     slices: (networks) => {
       const wanted = new Set(networks);

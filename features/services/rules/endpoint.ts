@@ -55,7 +55,7 @@ export function endpointGroups(
 }
 
 /** Whether the Service has the address' family. */
-export function isServed({ families }: Pick<NetworkService, "families">, { family }: IpAddress): boolean {
+export function isServed({ families }: NetworkService, { family }: IpAddress): boolean {
   return families.includes(family);
 }
 

@@ -71,7 +71,7 @@ export function metaText({ labels, front = "" }: SliceMeta): string {
 }
 
 /** The owner of a Service's slices. The chart's policy refuses slices of plexus-controller without it. */
-export function ownersOf({ name, uid }: Pick<NetworkService, "name" | "uid">): readonly object[] {
+export function ownersOf({ name, uid }: NetworkService): readonly object[] {
   return [{ apiVersion: "v1", kind: "Service", name, uid, controller: true }];
 }
 

@@ -7,7 +7,7 @@ import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AskKind } from "../../protocol/messages.ts";
 import { packetsIn } from "../../protocol/network-fields.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { PacketEffects } from "../../protocol/shim.ts";
 import { addressBytes, macText } from "../../system/netlink/address-bytes.ts";
 import { systemError } from "../../system/system-error.ts";
 import { claimIn, probePacket } from "./packets.ts";
@@ -44,7 +44,7 @@ export async function probeNeighbours(
   link: ProbingLink,
   addresses: readonly IpAddress[],
   bounds: ProbeBounds,
-  shim: Pick<Shim, "ask">,
+  shim: PacketEffects,
   clock: () => number,
 ): Promise<Result<readonly AnnounceConflict[]>> {
   const found = new Map<string, string>();
@@ -69,7 +69,7 @@ async function round(
   addresses: readonly IpAddress[],
   family: 4 | 6,
   { milliseconds }: ProbeBounds,
-  shim: Pick<Shim, "ask">,
+  shim: PacketEffects,
   clock: () => number,
   found: Map<string, string>,
 ): Promise<Result<undefined>> {

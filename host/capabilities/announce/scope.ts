@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { PacketEffects, Shim } from "../../protocol/shim.ts";
+import type { PacketEffects } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { systemError } from "../../system/system-error.ts";
 import { misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
@@ -59,7 +59,7 @@ export function announceFor(scope: AnnounceScope, shim: PacketEffects, clock: ()
 
 async function send(
   scope: AnnounceScope,
-  shim: Pick<Shim, "netlink" | "packet">,
+  shim: PacketEffects,
   clock: () => number,
   texts: readonly string[],
 ): Promise<Result<undefined>> {
@@ -77,7 +77,7 @@ async function send(
 /** Asks on the interface without the addresses: an interface that has one of them would answer itself, or not be asked at all. */
 async function probe(
   scope: AnnounceScope,
-  shim: Pick<Shim, "netlink" | "ask">,
+  shim: PacketEffects,
   clock: () => number,
   texts: readonly string[],
   bounds: ProbeBounds,
@@ -191,7 +191,7 @@ function addressRefusal(link: PodLink, ifname: string, addresses: readonly IpAdd
 }
 
 async function announce(
-  shim: Pick<Shim, "packet">,
+  shim: PacketEffects,
   netns: string,
   { index, mac, router }: PodLink,
   addresses: readonly IpAddress[],

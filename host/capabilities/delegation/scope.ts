@@ -8,7 +8,7 @@ import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
+import { runChain } from "../../../src/cni/chains.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
 import type { DelegationCapability, Success } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type Deferred, misuseOf, refuse, type WitOutcome } from "../outcome.ts";

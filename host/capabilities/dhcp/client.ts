@@ -16,7 +16,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import type { LinkPacket } from "../../protocol/messages.ts";
 import { packetsIn } from "../../protocol/network-fields.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { PacketEffects } from "../../protocol/shim.ts";
 import { addressBytes, macText } from "../../system/netlink/address-bytes.ts";
 import { systemError } from "../../system/system-error.ts";
 
@@ -46,7 +46,7 @@ export interface Acknowledged {
   readonly serverMac: Uint8Array;
 }
 
-type Effects = Pick<Shim, "ask" | "packet">;
+type Effects = PacketEffects;
 
 const ETHERTYPE_IPV4 = 0x0800;
 const BROADCAST_MAC = new Uint8Array(6).fill(0xff);

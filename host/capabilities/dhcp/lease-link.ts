@@ -1,7 +1,7 @@
 // The link of a lease. A name does not tell it: the pod may rename its link, and the address of a lease that has ended would stay on it.
 
 import type { LeaseRecord } from "../../../src/dhcp/lease-record.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import { macText } from "../../system/netlink/address-bytes.ts";
 import { type LinkUnreadable, type PodLink, readPodLink } from "../announce/pod-link.ts";
 
@@ -16,7 +16,7 @@ export interface LeaseLink {
  * there. A link that a repair has made anew has another index.
  */
 export async function leaseLink(
-  shim: Pick<Shim, "netlink">,
+  shim: NetlinkSender,
   netns: string,
   lease: Pick<LeaseRecord, "ifname" | "index" | "mac" | "terms">,
 ): Promise<LeaseLink | LinkUnreadable | undefined> {

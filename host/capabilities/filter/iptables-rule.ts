@@ -56,14 +56,14 @@ export function expressionsOf(rule: IptablesRule): readonly Expression[] {
 }
 
 /** Whether an installed rule is this one. `comment`: the comment that nft shows; some releases of iptables write it in place of the match. */
-export function isRule(rule: IptablesRule, installed: Pick<ReadRule, "expressions" | "comment">): boolean {
+export function isRule(rule: IptablesRule, installed: ReadRule): boolean {
   const { comment, ...conditions } = rule;
   const rest = installed.expressions.filter((each) => !isComment(each));
   return commentOf(installed) === (comment ?? "") && sameExpressions(expressionsOf(conditions), rest);
 }
 
 /** The comment of an installed rule; empty for none. */
-export function commentOf({ expressions, comment }: Pick<ReadRule, "expressions" | "comment">): string {
+export function commentOf({ expressions, comment }: ReadRule): string {
   const found = expressions.find(isComment);
   return found === undefined ? comment : textIn(attributesIn(found.data).get(MATCH_DATA));
 }

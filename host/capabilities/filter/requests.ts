@@ -50,7 +50,7 @@ export const misused = misuseOf("filter");
 export const { attachmentIn, retainDenial } = verbRules(misused);
 
 /** The attachment's addresses of the call, as far as they can be read. */
-export function ownAddresses({ facts }: Pick<FilterCall, "facts">): readonly IpAddress[] {
+export function ownAddresses({ facts }: FilterCall): readonly IpAddress[] {
   return facts.addresses.flatMap((text) => addressIn(text) ?? []);
 }
 

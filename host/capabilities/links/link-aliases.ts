@@ -13,7 +13,7 @@ export class LinkAliases {
   readonly #aliasByReal = new Map<string, string>();
 
   /** Notes a link that the kernel found under a name. Answers whether the name is an alternative one, and new. */
-  learn(name: string, state: Pick<LinkState, "name" | "alternativeNames">): boolean {
+  learn(name: string, state: LinkState): boolean {
     if (state.name === name || !state.alternativeNames.includes(name) || this.#realByAlias.get(name) === state.name) return false;
     this.#realByAlias.set(name, state.name);
     this.#aliasByReal.set(state.name, name);

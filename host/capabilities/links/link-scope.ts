@@ -109,7 +109,7 @@ export function denied(scope: LinkScope, key: GrantKey, request: string): Fault 
 export const misused = misuseOf("links");
 
 /** A link of the node for messages, with its own name if the delegate used an alternative one. */
-export function nodeLinkText({ aliases }: Pick<LinkScope, "aliases">, name: string): string {
+export function nodeLinkText({ aliases }: LinkScope, name: string): string {
   const real = aliases?.realOf(name) ?? name;
   return real === name ? linkText("host", name) : `${linkText("host", name)} (an alternative name of ${quote(real, 40)})`;
 }

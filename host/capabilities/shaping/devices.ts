@@ -73,7 +73,7 @@ export async function devicesOf(
 }
 
 /** The message that removes a device. */
-export function deviceRemoval({ index, name }: Pick<Ifb, "index" | "name">): Message {
+export function deviceRemoval({ index, name }: Ifb): Message {
   return { request: linkRemoval(index), action: `removing the device ${name}` };
 }
 

@@ -72,7 +72,7 @@ export class ApiClient {
 
   constructor(init: ApiClientInit) {
     this.#init = init;
-    this.#connection = init.connection ?? new Connection({ clock: init.clock });
+    this.#connection = init.connection ?? new Connection(init.clock);
   }
 
   /** The remaining budget, in milliseconds. */

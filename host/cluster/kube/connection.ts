@@ -51,19 +51,6 @@ interface Limits {
   readonly connectMs: number;
 }
 
-/** Settings of a connection. */
-export interface ConnectionInit {
-  /** Measures the time limits of requests. What reads and watches over this connection has the same clock. */
-  readonly clock: Clock;
-  /**
-   * Simultaneous requests; further ones wait for their turn. A call sends one request after the other, and a second handshake costs more
-   * than waiting for the first connection.
-   */
-  readonly sockets?: number;
-  readonly staleAfterMs?: number;
-  readonly connectMs?: number;
-}
-
 /** Keeps connections to one server open, for its current credentials. */
 export class Connection {
   readonly clock: Clock;
@@ -71,7 +58,12 @@ export class Connection {
   readonly #limits: Limits;
   #pools: readonly Pool[] = [];
 
-  constructor({ clock, sockets = 1, staleAfterMs = defaultStaleAfterMs, connectMs = defaultConnectMs }: ConnectionInit) {
+  /**
+   * `clock`: measures the time limits of requests. What reads and watches over this connection has the same clock. `sockets`: simultaneous
+   * requests; further ones wait for their turn. A call sends one request after the other, and a second handshake costs more than waiting for
+   * the first connection.
+   */
+  constructor(clock: Clock, sockets = 1, staleAfterMs: number = defaultStaleAfterMs, connectMs: number = defaultConnectMs) {
     this.clock = clock;
     this.#sockets = sockets;
     this.#limits = { staleAfterMs, connectMs };

@@ -15,7 +15,7 @@ const warnings: string[] = [];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-kept-"));
   path = join(directory, "kubeconfig");
-  source = keptCredentials(path, { allowInsecure: false }, { warn: (text) => void warnings.push(text), clock: systemClock });
+  source = keptCredentials(path, { allowInsecure: false }, (text) => void warnings.push(text), systemClock);
 });
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });

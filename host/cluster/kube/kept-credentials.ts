@@ -21,23 +21,23 @@ interface Known {
   readonly settled: boolean;
 }
 
-/** The means of a source of kept credentials. */
-export interface KeptCredentialsInit {
-  readonly warn: (text: string) => void;
-  readonly clock: Clock;
-}
-
 /** The credentials of a kubeconfig, kept. */
 export function keptCredentials(
   path: string,
   rules: { readonly allowInsecure: boolean },
-  { warn, clock }: KeptCredentialsInit,
+  warn: (text: string) => void,
+  clock: Clock,
 ): CredentialSource {
   return kept((note) => kubeconfigCredentials(path, { ...rules, note }), warn, clock);
 }
 
 /** The credentials of a pod's service account, kept. The kubelet replaces the token's file before the token ends. */
-export function keptServiceAccount(directory: string, server: string, { warn, clock }: KeptCredentialsInit): CredentialSource {
+export function keptServiceAccount(
+  directory: string,
+  server: string,
+  warn: (text: string) => void,
+  clock: Clock,
+): CredentialSource {
   return kept((note) => serviceAccountCredentials(directory, server, note), warn, clock);
 }
 

@@ -58,7 +58,7 @@ describe("MO-22 credentials of one-shot engines", () => {
   }
 
   function start(): NodeCredentials {
-    connection = new Connection({ clock });
+    connection = new Connection(clock);
     started = new NodeCredentials({
       directory,
       nodeName: "node",

@@ -16,7 +16,7 @@ afterEach(() => connection.close());
 afterAll(() => server.dispose());
 
 function daemonSet(more: Partial<ConstructorParameters<typeof OwnDaemonSet>[0]> = {}): OwnDaemonSet {
-  connection = new Connection({ clock: systemClock });
+  connection = new Connection(systemClock);
   const names = { namespace: "kube-system", name: "plexus", nodeName: "node", podName: undefined };
   return new OwnDaemonSet({
     ...names,

@@ -11,7 +11,7 @@ let server: ScriptedApiServer;
 let connection: Connection;
 beforeEach(async () => {
   server = await startScriptedApiServer();
-  connection = new Connection({ clock: systemClock });
+  connection = new Connection(systemClock);
 });
 afterEach(async () => {
   connection.close();

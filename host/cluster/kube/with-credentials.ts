@@ -13,7 +13,7 @@ export async function withCredentials<T>(
 ): Promise<Result<T>> {
   const readable = await credentials();
   if (!readable.ok) return readable;
-  const objects = new ApiObjects({ credentials, connection: new Connection({ clock: systemClock, sockets: objectSockets }) });
+  const objects = new ApiObjects({ credentials, connection: new Connection(systemClock, objectSockets) });
   try {
     return await work(objects);
   } finally {

@@ -74,7 +74,7 @@ async function readYaml(path: string, text: string): Promise<Documents> {
   return again.problems.length === 0 ? again : read;
 }
 
-function parseYaml(yaml: Pick<typeof Yaml, "parseAllDocuments">, path: string, text: string): Documents {
+function parseYaml(yaml: typeof Yaml, path: string, text: string): Documents {
   const documents: unknown[] = [];
   const problems: string[] = [];
   try {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { ChangePace, usualPace } from "./change-pace.ts";
+import { ChangePace } from "./change-pace.ts";
 
 /** The batches that a namespace with one change in each `everyMs` gets in `forMs`, and the longest pause of a change. */
 function batches(everyMs: number, forMs: number, afterMs = 50): { readonly count: number; readonly maxWaitMs: number } {
   let now = 1000;
-  const pace = new ChangePace({ now: () => now, ...usualPace });
+  const pace = new ChangePace(() => now);
   const times = new Set<number>();
   let maxWaitMs = 0;
   for (; now < 1000 + forMs; now += everyMs) {
@@ -25,7 +25,7 @@ test("PO-24 SV-14: a namespace with 100 changes a second gets 20 batches at once
 test("PO-24 SV-14: rare changes, changes of other namespaces and the objects of one change do not wait", () => {
   expect(batches(1000, 60_000)).toEqual({ count: 60, maxWaitMs: 50 });
   let now = 0;
-  const pace = new ChangePace({ now: () => now, burst: 2, intervalMs: 200 });
+  const pace = new ChangePace(() => now, 2, 200);
   const waits = (namespace: string): number => pace.waitMs(namespace, 0);
   expect([waits("a"), waits("a"), waits("a")]).toEqual([0, 0, 0]);
   now = 1;

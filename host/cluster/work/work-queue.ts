@@ -14,24 +14,22 @@ export type WorkOutcome =
   | { readonly kind: "again"; readonly afterMs: number }
   | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined };
 
-/** Settings of a queue. */
-export interface WorkQueueInit {
-  /** The work on one key. A rejection counts as a failure. */
-  readonly work: (key: string) => Promise<WorkOutcome>;
-  readonly clock: Pick<Clock, "now">;
-  /** Keys that are worked on at the same time. */
-  readonly workers: number;
-  /** Called after each work, for metrics and the log. */
-  readonly onWorked?: (key: string, outcome: WorkOutcome, ms: number) => void;
-  readonly random?: () => number;
-}
+/** Called after each work, for metrics and the log. */
+export type OnWorked = (key: string, outcome: WorkOutcome, ms: number) => void;
 
 /** Longest pause after failures in a row, in ms. */
 const maxPauseMs = 30_000;
 
 /** A queue of keys; it works from `start` to the abort of its signal. */
 export class WorkQueue {
-  readonly #init: WorkQueueInit;
+  /** The work on one key. A rejection counts as a failure. */
+  readonly #work: (key: string) => Promise<WorkOutcome>;
+  readonly #clock: Clock;
+  /** Keys that are worked on at the same time. */
+  readonly #workers: number;
+  /** Called after each work, for metrics and the log. */
+  readonly #onWorked: OnWorked | undefined;
+  readonly #random: () => number;
   /** Keys that wait, in order. */
   readonly #waiting = new Set<string>();
   readonly #working = new Set<string>();
@@ -43,8 +41,18 @@ export class WorkQueue {
   #signal: AbortSignal | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(init: WorkQueueInit) {
-    this.#init = init;
+  constructor(
+    work: (key: string) => Promise<WorkOutcome>,
+    clock: Clock,
+    workers: number,
+    onWorked?: OnWorked,
+    random: () => number = Math.random,
+  ) {
+    this.#work = work;
+    this.#clock = clock;
+    this.#workers = workers;
+    this.#onWorked = onWorked;
+    this.#random = random;
   }
 
   /** Keys that wait, are worked on, or are due later. */
@@ -55,7 +63,7 @@ export class WorkQueue {
   /** Adds a key, at once or after some ms. A key that waits already is not added twice; the earlier time counts. */
   add(key: string, afterMs = 0): void {
     const later = this.#timers.get(key);
-    const dueMs = this.#init.clock.now() + afterMs;
+    const dueMs = this.#clock.now() + afterMs;
     if (afterMs > 0 && (this.#waiting.has(key) || (later !== undefined && later.dueMs <= dueMs))) return;
     clearTimeout(later?.timer);
     this.#timers.delete(key);
@@ -85,25 +93,25 @@ export class WorkQueue {
   }
 
   #next(): void {
-    while (this.#signal?.aborted === false && this.#working.size < this.#init.workers) {
+    while (this.#signal?.aborted === false && this.#working.size < this.#workers) {
       const [key] = this.#waiting;
       if (key === undefined) return;
       this.#waiting.delete(key);
-      void this.#work(key);
+      void this.#workOn(key);
     }
   }
 
-  async #work(key: string): Promise<void> {
+  async #workOn(key: string): Promise<void> {
     this.#working.add(key);
-    const startedAt = this.#init.clock.now();
+    const startedAt = this.#clock.now();
     let outcome: WorkOutcome;
     try {
-      outcome = await this.#init.work(key);
+      outcome = await this.#work(key);
     } catch (error) {
       outcome = { kind: "failed", why: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
     this.#working.delete(key);
-    this.#init.onWorked?.(key, outcome, this.#init.clock.now() - startedAt);
+    this.#onWorked?.(key, outcome, this.#clock.now() - startedAt);
     if (this.#signal?.aborted !== false) {
       if (this.#working.size === 0) this.#idle?.();
       return;
@@ -116,7 +124,7 @@ export class WorkQueue {
     const isDue = this.#again.delete(key);
     if (isTriedAgain) {
       const waitMs = outcome.kind === "failed" ? (outcome.waitMs ?? 0) : 0;
-      this.add(key, Math.max(waitMs, backoffMs(failures, this.#init.random ?? Math.random, maxPauseMs)));
+      this.add(key, Math.max(waitMs, backoffMs(failures, this.#random, maxPauseMs)));
     } else if (isDue) this.add(key);
     else if (outcome.kind === "again") this.add(key, Math.max(1, outcome.afterMs));
     this.#next();

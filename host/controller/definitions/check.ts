@@ -154,7 +154,7 @@ function checkAlone(
   const network = lintNetworkOf(read);
   const policy = settings.configuration.definitions;
   const steps = policy === undefined ? [] : definitionStepFindings(network, read.binding?.definition, policy, plugins);
-  const examined = examineNetwork(network, { digest, maxRanges });
+  const examined = examineNetwork(network, digest, maxRanges);
   const { omittedRanges } = examined;
   const message = `has ${omittedRanges + maxRanges} address ranges, of which plexus-controller compares the first ${maxRanges} with other networks`;
   const partly =

@@ -15,13 +15,6 @@ import { componentNeeds, nodePlugins, type PluginNames } from "./component-facts
 import { readSettings } from "./plexus-settings.ts";
 import { type StoredDefinition, storedDefinition } from "./stored-definition.ts";
 
-/** Settings of the part. */
-export interface DefinitionsInit {
-  /** Plexus' configuration: the template that daemons complete. */
-  readonly configuration: string;
-  readonly plugins: PluginNames;
-}
-
 const part = "definitions";
 const group = "/apis/k8s.cni.cncf.io/v1";
 const workers = 2;
@@ -39,17 +32,19 @@ const refusedMs = 600_000;
 
 const done: WorkOutcome = { kind: "done" };
 
-/** Makes the part. */
-export function definitionsPart(init: DefinitionsInit): MakePart {
+/** Makes the part. `configuration`: Plexus' configuration, the template that daemons complete. */
+export function definitionsPart(configuration: string, plugins: PluginNames): MakePart {
   return (context): ControllerPart => {
-    const checks = new DefinitionsPart(context, init);
+    const checks = new DefinitionsPart(context, configuration, plugins);
     return { name: part, run: (signal) => checks.run(signal) };
   };
 }
 
 class DefinitionsPart {
   readonly #context: PartContext;
-  readonly #init: DefinitionsInit;
+  /** Plexus' configuration: the template that daemons complete. */
+  readonly #configuration: string;
+  readonly #plugins: PluginNames;
   readonly #needs: ReturnType<typeof componentNeeds>;
   readonly #queue: WorkQueue;
   readonly #definitions: WatchedCollection<StoredDefinition>;
@@ -63,16 +58,17 @@ class DefinitionsPart {
   #settingsText: string | undefined;
   #lastProblem = "";
 
-  constructor(context: PartContext, init: DefinitionsInit) {
+  constructor(context: PartContext, configuration: string, plugins: PluginNames) {
     this.#context = context;
-    this.#init = init;
-    this.#needs = knownNeeds(context, init.plugins);
-    this.#queue = new WorkQueue({
-      clock: context.clock,
+    this.#configuration = configuration;
+    this.#plugins = plugins;
+    this.#needs = knownNeeds(context, plugins);
+    this.#queue = new WorkQueue(
+      (key) => context.spans.work(part, key, () => this.#work(key)),
+      context.clock,
       workers,
-      work: (key) => context.spans.work(part, key, () => this.#work(key)),
-      onWorked: observeWork(context, part),
-    });
+      observeWork(context, part),
+    );
     this.#definitions = new WatchedCollection(context, {
       what: "checked network-attachment-definitions",
       path: `${group}/network-attachment-definitions`,
@@ -98,8 +94,7 @@ class DefinitionsPart {
 
   /** Reads the configuration. With a mistake in it, the last one without stays. */
   #readSettings(): void {
-    const { configuration: path, plugins } = this.#init;
-    const read = readSettings(path, this.#settingsText);
+    const read = readSettings(this.#configuration, this.#settingsText);
     const problem = read.ok ? "" : read.fault.msg;
     if (problem !== "" && problem !== this.#lastProblem)
       this.#context.log("warn", `definitions are not checked anew: ${problem}`);
@@ -107,7 +102,7 @@ class DefinitionsPart {
     if (!read.ok || read.value === undefined) return;
     const { text, settings } = read.value;
     this.#settingsText = text;
-    this.#terms = { settings, plugins: nodePlugins(plugins, this.#needs, settings.configuration) };
+    this.#terms = { settings, plugins: nodePlugins(this.#plugins, this.#needs, settings.configuration) };
     this.#addAllNamespaces();
   }
 

@@ -2,13 +2,10 @@
 
 import type { PartContext } from "../part.ts";
 import type { ReflectorState } from "../../cluster/kube/reflector.ts";
-import type { WorkQueue, WorkQueueInit } from "../../cluster/work/work-queue.ts";
+import type { OnWorked } from "../../cluster/work/work-queue.ts";
 
 /** The observer of a part's queue. A conflict is the normal guard of a write, and no warning: the object has a newer state. */
-export function observeWork(
-  { metrics, log }: Pick<PartContext, "metrics" | "log">,
-  part: string,
-): NonNullable<WorkQueueInit["onWorked"]> {
+export function observeWork({ metrics, log }: Pick<PartContext, "metrics" | "log">, part: string): OnWorked {
   return (key, outcome, ms) => {
     metrics.add("plexus_controller_work_total", { part, outcome: outcome.kind });
     metrics.observe("plexus_controller_work_duration_seconds", { part }, ms / 1000);
@@ -19,9 +16,9 @@ export function observeWork(
 
 /** Sets the metrics of a part's queue and of the collections that it watches, at each scrape. */
 export function observeState(
-  { metrics }: Pick<PartContext, "metrics">,
+  { metrics }: PartContext,
   part: string,
-  queue: Pick<WorkQueue, "size">,
+  queue: { readonly size: number },
   states: () => readonly ReflectorState[],
 ): void {
   metrics.onScrape(() => {

@@ -31,12 +31,12 @@ export function watchingPart<C extends PartCollections>({ name, workers, firstKe
   return (context: PartContext): ControllerPart => {
     const workOn = async (key: string): Promise<WorkOutcome> =>
       collections.watched.isReady ? work(key) : { kind: "again", afterMs: incompleteMs };
-    const queue = new WorkQueue({
-      clock: context.clock,
+    const queue = new WorkQueue(
+      (key) => context.spans.work(name, key, () => workOn(key)),
+      context.clock,
       workers,
-      work: (key) => context.spans.work(name, key, () => workOn(key)),
-      onWorked: observeWork(context, name),
-    });
+      observeWork(context, name),
+    );
     const collections = init.collections(context, (key, afterMs) => queue.add(key, afterMs));
     const work = init.work(context, collections);
     observeState(context, name, queue, () => collections.watched.states);

@@ -14,16 +14,17 @@ afterEach(() => void vi.useRealTimers());
 function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) {
   const begun: string[] = [];
   const open = new Map<string, () => void>();
-  const queue = new WorkQueue({
-    clock: fakeTimersClock,
-    workers,
-    random: () => 0,
-    work: async (key) => {
+  const queue = new WorkQueue(
+    async (key) => {
       begun.push(key);
       await new Promise<void>((resolve) => open.set(key, resolve));
       return outcomes[key]?.shift() ?? done;
     },
-  });
+    fakeTimersClock,
+    workers,
+    undefined,
+    () => 0,
+  );
   const ended = new AbortController();
   const running = queue.run(ended.signal);
   const finish = async (key: string): Promise<void> => {
@@ -54,16 +55,17 @@ test("a key that is added during its work is worked on again, and never twice at
 
 test("a failure is tried again after a pause, a rejection too", async () => {
   let attempts = 0;
-  const queue = new WorkQueue({
-    clock: fakeTimersClock,
-    workers: 1,
-    random: () => 0,
-    work: () => {
+  const queue = new WorkQueue(
+    () => {
       attempts += 1;
       if (attempts === 1) return Promise.reject(new Error("a defect"));
       return Promise.resolve(attempts === 2 ? { kind: "failed", why: "no answer" } : done);
     },
-  });
+    fakeTimersClock,
+    1,
+    undefined,
+    () => 0,
+  );
   const ended = new AbortController();
   void queue.run(ended.signal);
   queue.add("a");
@@ -82,13 +84,13 @@ test("a conflict with another writer is tried again after a pause, and is no war
   const log = (level: string, text: string): number => lines.push(`${level} ${text}`);
   const metrics = new MetricsOf(controllerMetricDefinitions);
   const outcomes: WorkOutcome[] = [{ kind: "conflict", why: "HTTP 409" }, done];
-  const queue = new WorkQueue({
-    clock: fakeTimersClock,
-    workers: 1,
-    random: () => 0,
-    work: () => Promise.resolve(outcomes.shift() ?? done),
-    onWorked: observeWork({ metrics, log }, "test"),
-  });
+  const queue = new WorkQueue(
+    () => Promise.resolve(outcomes.shift() ?? done),
+    fakeTimersClock,
+    1,
+    observeWork({ metrics, log }, "test"),
+    () => 0,
+  );
   void queue.run(ended.signal);
   queue.add("a");
   await vi.advanceTimersByTimeAsync(49);

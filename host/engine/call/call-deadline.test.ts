@@ -4,7 +4,7 @@ import { CallDeadline } from "./call-deadline.ts";
 
 function deadline(verb: Verb, callTimeoutMs: number, waitedMs = 0) {
   let time = 1000;
-  const made = new CallDeadline({ verb, callTimeoutMs, waitedMs, now: () => time });
+  const made = new CallDeadline(verb, callTimeoutMs, waitedMs, () => time);
   return { made, pass: (ms: number) => void (time += ms) };
 }
 

@@ -7,31 +7,23 @@ import { keptMs, stepBudgetMs, undoReserveMs } from "../../../src/step-policy/st
 /** The share of an ADD's time that a DEL or CHECK has: the kubelet waits half as long for a sandbox to stop as for one to start. */
 const delCheckShare = 1 / 2;
 
-/** The values from which a deadline is made. */
-export interface CallDeadlineInit {
-  readonly verb: Verb;
-  /** Milliseconds that an ADD may take. */
-  readonly callTimeoutMs: number;
-  /** Milliseconds that the call waited in the queue. */
-  readonly waitedMs: number;
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number;
-}
-
 /** The deadline of one ADD, DEL or CHECK. STATUS and GC have no deadline: each of their steps has a bound of its own. */
 export class CallDeadline {
   /** Milliseconds that the call may take; Infinity for no bound. */
   readonly totalMs: number;
-  readonly #init: CallDeadlineInit;
+  readonly #verb: Verb;
+  /** A monotonic clock, in milliseconds. */
+  readonly #now: () => number;
   readonly #due: number;
   #undoing: boolean;
   /** Planned steps of an ADD that have not begun, and the milliseconds that each of them keeps. */
   #stepsAfter = 0;
   #keptMs = 0;
 
-  constructor(init: CallDeadlineInit) {
-    const { verb, callTimeoutMs, waitedMs, now } = init;
-    this.#init = init;
+  /** `callTimeoutMs`: milliseconds that an ADD may take. `waitedMs`: milliseconds that the call waited in the queue. */
+  constructor(verb: Verb, callTimeoutMs: number, waitedMs: number, now: () => number) {
+    this.#verb = verb;
+    this.#now = now;
     this.totalMs = verb === "ADD" ? callTimeoutMs : verb === "DEL" || verb === "CHECK" ? callTimeoutMs * delCheckShare : Infinity;
     this.#due = now() - waitedMs + this.totalMs;
     this.#undoing = verb === "DEL";
@@ -39,7 +31,7 @@ export class CallDeadline {
 
   /** Milliseconds to the call's end. */
   get leftMs(): number {
-    return Math.max(0, this.#due - this.#init.now());
+    return Math.max(0, this.#due - this.#now());
   }
 
   /**
@@ -49,7 +41,7 @@ export class CallDeadline {
   get stepMs(): number {
     const left = this.leftMs;
     if (this.#undoing) return left / 2;
-    if (this.#init.verb !== "ADD") return left;
+    if (this.#verb !== "ADD") return left;
     const reserveMs = undoReserveMs(this.totalMs);
     return stepBudgetMs({ leftMs: left, reserveMs, keptMs: this.#keptMs, stepsAfter: this.#stepsAfter });
   }

@@ -49,7 +49,7 @@ export function readCallConfiguration(
       return layered;
     }
   }
-  const read = readHostConfiguration(document.parsed, { lenient, notices, warnings });
+  const read = readHostConfiguration(document.parsed, lenient, notices, warnings);
   if (!read.ok) return read;
   const configuration = read.value;
   // The shim puts `binDir` in front of CNI_PATH. Its scanner knows neither other spellings of the key nor escapes.

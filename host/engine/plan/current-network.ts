@@ -101,7 +101,7 @@ function configuredOnNode(call: ConfigurationContext): readonly NetworkList[] {
 }
 
 /** Whether a failed step is left out. */
-export type LeavesOut = (step: Pick<ChainStep, "index" | "plugin">, failure: Pick<Fault, "kind">) => boolean;
+export type LeavesOut = (step: ChainStep, failure: Fault) => boolean;
 
 /**
  * Leaves out a step that the journal has and today's list lacks, and whose plugin is uninstalled: the trace of an uninstalled service mesh. A runtime

@@ -17,7 +17,7 @@ import { type EnvironmentPair, stepEnvironment } from "../../../src/cni/environm
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "../../../src/cni/version-answer.ts";
 import type { Found } from "../../protocol/messages.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 
 /**
  * Checks that every step of every attachment has its plugin. A component, also one that a native plugin calls for IPAM, must be

@@ -135,7 +135,7 @@ export async function recordLeftLink(
 
 /** The link that a failed ADD has left in a running pod; undefined if no link is known to be it. Fault NETLINK_FAILED. */
 export async function leftLink(
-  { shim }: Pick<Call, "shim">,
+  { shim }: Call,
   netns: string,
   { ifname, before, known = {} }: UnansweredLink,
 ): Promise<Result<LinkState | undefined>> {

@@ -18,7 +18,7 @@ import { printError } from "../../../src/cni/error-json.ts";
 import { versionForError } from "../../../src/cni/plugin-request.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { lenientText } from "../../../src/text/utf8.ts";
 import { pluginStep } from "../../../src/cni/plugin-step.ts";
 
@@ -81,7 +81,7 @@ function openDirect(request: Request, parts: SessionParts, asked: CniCall): Call
 
 /** The deadline of a call that only the time-outs of its steps bound, as those of STATUS. */
 function withoutDeadline(now: () => number): CallDeadline {
-  return new CallDeadline({ verb: "STATUS", callTimeoutMs: 0, waitedMs: 0, now });
+  return new CallDeadline("STATUS", 0, 0, now);
 }
 
 /** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface, and the request's variables. */

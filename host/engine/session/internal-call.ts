@@ -50,6 +50,6 @@ export function openInternalCall(request: Request, parts: SessionParts): Result<
   );
   if (!configured.ok) return configured;
   const { configuration } = configured.value;
-  const deadline = new CallDeadline({ verb, callTimeoutMs: configuration.callTimeoutMs, waitedMs: 0, now: parts.node.clock.now });
+  const deadline = new CallDeadline(verb, configuration.callTimeoutMs, 0, parts.node.clock.now);
   return ok(openCall(parts, request, call.value, { ...configured.value, deadline }));
 }

@@ -67,7 +67,7 @@ export function openCall(
     inherited: [...request.environment],
     journal: new Journal(configuration.cniDir, writer),
     abandoned: new Abandoned(configuration.cniDir),
-    cache: new ResultCache(configuration.cniDir, { multusDirectory: configuration.multusCniDir, warn, writer }),
+    cache: new ResultCache(configuration.cniDir, configuration.multusCniDir, warn, writer),
     bootId: bootId(),
     warn,
     clock,

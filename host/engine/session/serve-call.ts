@@ -66,7 +66,7 @@ export async function serveCall(
   for (const warning of [...(verb === "ADD" ? configuration.notices : []), ...configuration.warnings]) parts.events.warn(warning);
   const { callTimeoutMs } = configuration;
   const beforeMs = searchTimeMs(request.environment) + waitedMs;
-  const deadline = new CallDeadline({ verb, callTimeoutMs, waitedMs: beforeMs, now: parts.node.clock.now });
+  const deadline = new CallDeadline(verb, callTimeoutMs, beforeMs, parts.node.clock.now);
   if (deadline.stepMs === 0) {
     const why = `the call waited ${Math.round(beforeMs)} ms for an engine, and may take ${deadline.totalMs} ms in all`;
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);

@@ -4,7 +4,7 @@
 //   ruled( shadowed( traced( native | component )))
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { stepRulesFor } from "../../../src/configuration/definition-policy.ts";
 import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Call, ChainIdentity } from "../call.ts";

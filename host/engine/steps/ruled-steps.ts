@@ -3,9 +3,8 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import { describePlugin } from "../../../src/cni/chains.ts";
+import { describePlugin, type RunStep } from "../../../src/cni/chains.ts";
 import { passedOverStepOf } from "../../../src/cni/failed-step.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { decide, retryPauseMs, whyNotOpen } from "../../../src/step-policy/failure-policy.ts";

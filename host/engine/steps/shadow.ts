@@ -3,7 +3,7 @@
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";

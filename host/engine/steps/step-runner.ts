@@ -3,7 +3,7 @@
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { EnvironmentPair, Verb } from "../../../src/cni/environment.ts";
-import type { RunStep } from "../../../src/cni/run-chain.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";

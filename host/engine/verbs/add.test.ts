@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => stage.dispose());
 
 /** The log's lines of plugins' steps, in order. */
-const steps = ({ log }: Pick<StagedAnswer, "log">): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
+const steps = ({ log }: StagedAnswer): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
 const codeOf = ({ json }: StagedAnswer): readonly unknown[] => [json["code"], json["msg"]];
 
 /** Makes the write with this line in the log fail with ENOSPC. */

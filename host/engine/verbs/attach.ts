@@ -3,11 +3,10 @@
 import { conflictText } from "../../../src/net/conflict-text.ts";
 import type { PoolLease } from "../../capabilities/step.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import { addChain, describePlugin } from "../../../src/cni/chains.ts";
+import { addChain, describePlugin, runChain, type RunStep } from "../../../src/cni/chains.ts";
 import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
-import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";

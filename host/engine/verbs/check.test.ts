@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.dispose());
 
-const steps = ({ log }: Pick<StagedAnswer, "log">): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
+const steps = ({ log }: StagedAnswer): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
 
 describe("CHECK", () => {
   test("runs every attachment's plugins in order with the attachment's result, and skips networks without CHECK", async () => {

@@ -1,7 +1,7 @@
 // CHECK: runs the CHECK chains of the call's attachments in the order of the ADD, each with its result (MO-11). With the setting
 // `check: default`, only the default network is checked (D-15).
 
-import { checkChain } from "../../../src/cni/chains.ts";
+import { checkChain, runChain } from "../../../src/cni/chains.ts";
 import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
 import { versionAtLeast } from "../../../src/cni/versions.ts";
@@ -10,7 +10,6 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import { journalKey, type Call } from "../call.ts";
 import { CurrentNetworks, lostSteps } from "../plan/current-network.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
 import { attachmentOf } from "./undo.ts";
 
 /** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, ADD_UNFINISHED, and the failing plugin's own with the attachment named. */

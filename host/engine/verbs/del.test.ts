@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.dispose());
 
-const steps = ({ log }: Pick<StagedAnswer, "log">): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
+const steps = ({ log }: StagedAnswer): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
 /** A DEL of container c1. */
 function del(netns = "/run/netns/a"): Promise<StagedAnswer> {
   return stage.call({ verb: "DEL", netns });

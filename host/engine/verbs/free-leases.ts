@@ -3,7 +3,7 @@
 
 import { ipamDelChain } from "../../../src/cni/ipam-deletion.ts";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
+import { runChain } from "../../../src/cni/chains.ts";
 import { type Fault, joinFaults } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { type LeasePlace, leasePlacesOf, leaseRoots } from "../../../src/reconcile/lease-places.ts";

@@ -13,7 +13,7 @@ import type { Call } from "../call.ts";
 import type { CurrentNetworks } from "../plan/current-network.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
+import { runChain } from "../../../src/cni/chains.ts";
 
 /** Maximum milliseconds of one plugin's GC. All other calls wait meanwhile, so it is a fraction of the time that they wait for a lock. */
 const exclusiveStepMs = 15_000;
@@ -53,7 +53,8 @@ export async function runPluginGc({ call, plan, faults }: GcRound, list: Network
     if (network === undefined) return;
     const chain = gcChain(
       { list: { ...list, plugins: [plugin] }, path: call.request.path, inherited: call.inherited },
-      { valid: [...network.attachments.values()], stale: [] },
+      [...network.attachments.values()],
+      [],
     );
     const { definition } = network;
     const identity = { network: list.name, ifname: "", definition, knownContainers: plan.knownContainers };

@@ -23,7 +23,7 @@ export async function publishStatus(
 
 /** Writes the statuses of all attachments into the pod's annotations; the first attachment is the default network's. */
 export async function writeStatus(
-  cluster: Pick<Cluster, "publishStatus">,
+  cluster: Cluster,
   pod: Pod,
   attachments: readonly ShownAttachment[],
   profile: NpwgProfile,
@@ -44,7 +44,7 @@ function shown({ plan, result, deviceInfo }: Attached): ShownAttachment {
 }
 
 /** The event of one attachment, with the reason and wording of Multus, because users' tools look for them (MA-06). */
-export function addedInterface({ plan, result }: Pick<Attached, "plan" | "result">): PodEvent {
+export function addedInterface({ plan, result }: Attached): PodEvent {
   const ips = result.result.ips.map(({ address }) => address);
   const network = plan.request === undefined ? plan.list.name : plan.source;
   return { reason: "AddedInterface", message: `Add ${plan.attachment.ifname} [${ips.join(" ")}] from ${network}` };

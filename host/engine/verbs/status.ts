@@ -2,14 +2,13 @@
 // VERSION if the network's version is before 0.3.0), changes no attachment and takes no lock. A failing plugin's code (50, 51) is passed on
 // (MO-13). If Plexus itself could not serve an ADD, the code is 50.
 
-import { statusChain } from "../../../src/cni/chains.ts";
+import { statusChain, runChain } from "../../../src/cni/chains.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { whyUnwritable } from "../../store/journal/can-be-written.ts";
 import type { Call } from "../call.ts";
 import { findDefaultNetwork, requireReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
 
 /** Maximum milliseconds of a plugin's STATUS: a runtime asks every few seconds, and a hanging plugin must not delay it. */
 const statusStepMs = 5000;

@@ -17,7 +17,7 @@ afterEach(() => stage.dispose());
 const policy = (failure: string, more: object = {}): void => {
   stage.config = { steps: { tuning: { failure, ...more }, bridge: { failure, ...more } } };
 };
-const steps = ({ log }: Pick<StagedAnswer, "log">): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
+const steps = ({ log }: StagedAnswer): readonly string[] => log.filter((line) => /^[A-Z]/.test(line));
 const warned = ({ warnings }: StagedAnswer): string => warnings.join("\n");
 const call = (verb: StagedCall["verb"]): Promise<StagedAnswer> => stage.call({ verb });
 

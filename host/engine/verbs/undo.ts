@@ -4,7 +4,7 @@
 // configuration suggests needs no DEL of plugins that can't be started: an ADD would have been refused for the same reason.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
-import { delChain, type DelTolerance } from "../../../src/cni/chains.ts";
+import { delChain, type DelTolerance, runChain } from "../../../src/cni/chains.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
 import { stepRulesFor } from "../../../src/configuration/definition-policy.ts";
 import { stepRule } from "../../../src/configuration/step-rules.ts";
@@ -21,7 +21,6 @@ import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { released } from "../planned/plan-feature.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
-import { runChain } from "../../../src/cni/run-chain.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";
 import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
 

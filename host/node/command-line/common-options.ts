@@ -73,6 +73,21 @@ export function cniPathOf(line: CommandLine): string {
   return namedCniPath(line) ?? defaultCniPath;
 }
 
+/** The places on a node that Plexus uses, as commands find them. */
+export interface NodePlaces {
+  readonly statusSocket: string;
+  readonly stateDir: string;
+  /** Plexus' own configuration: its file, or the directory with that file. */
+  readonly config: string;
+  /** The directories of plugins, separated by colons. */
+  readonly cniPath: string;
+}
+
+/** The places that the command line names, and the usual ones. */
+export function nodePlacesOf(line: CommandLine): NodePlaces {
+  return { statusSocket: statusSocketOf(line), stateDir: stateDirOf(line), config: configOf(line), cniPath: cniPathOf(line) };
+}
+
 /** The mistake of the first of these options whose value is not an absolute path. */
 export function notAbsolute(line: CommandLine, ...names: readonly string[]): CommandLineMistake | undefined {
   const name = names.find((each) => !isAbsolute(valueOf(line, each) ?? "/"));

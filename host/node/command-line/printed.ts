@@ -19,10 +19,7 @@ export interface Printable {
 }
 
 /** The data in the form of the command line. */
-export async function printed(
-  { value, text, names }: Printable,
-  { output, colour }: Pick<Invocation, "output" | "colour">,
-): Promise<string> {
+export async function printed({ value, text, names }: Printable, { output, colour }: Invocation): Promise<string> {
   switch (output) {
     case "json":
       return `${jsonText(value)}\n`;

@@ -99,7 +99,7 @@ async function templateOf(
     }
   }
   const warn = (text: string): void => void warnings.push(text);
-  const networks = await networksInFile(network.path, { settings: undefined, cniPath: init.cniPath, warn });
+  const networks = await networksInFile(network.path, undefined, init.cniPath, warn);
   if (!networks.ok) return networks;
   const explained = await explain(networks.value, { settings: undefined, cniPath: init.cniPath, warnings: [] });
   const steps = explained.networks.flatMap((each) => each.steps);

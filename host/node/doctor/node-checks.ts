@@ -1,5 +1,6 @@
 // Whether this node can run Plexus: each check with what was found, why it matters, and the remedy.
 
+import type { NodePlaces } from "../command-line/common-options.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../../src/lint/finding.ts";
@@ -17,15 +18,10 @@ export interface NodeCheck {
 }
 
 /** The node as the checks see it. */
-export interface NodeChecksInit {
+export interface NodeChecksInit extends NodePlaces {
   /** The directory of the installation. */
   readonly home: string;
   readonly nodeVersion: string;
-  readonly cniPath: string;
-  /** Plexus' own configuration: its file, or the directory with that file. */
-  readonly config: string;
-  readonly stateDir: string;
-  readonly statusSocket: string;
   /** Why no daemon answers; undefined: a daemon answers. */
   readonly silent: string | undefined;
   /** Number of agents that are connected to the daemon; undefined: unknown. */

@@ -37,13 +37,6 @@ export interface NamedList {
   readonly binding?: DefinitionBinding | undefined;
 }
 
-/** The configuration under which networks are read; `warn` receives warnings about them. */
-export interface NetworksInit {
-  readonly settings: HostSettings | undefined;
-  readonly cniPath: string;
-  readonly warn: (text: string) => void;
-}
-
 const defaultConfDir = "/etc/cni/multus/net.d";
 const defaultCniDir = "/var/lib/cni/plexus";
 /** Time to end the connections to the API server after a lookup, in ms. */
@@ -64,7 +57,12 @@ export function hostNetworks(settings: HostSettings, warn: (text: string) => voi
  * The networks in a file: a network configuration list, a single plugin configuration, Plexus' own configuration (then its networks), or
  * Kubernetes manifests with NetworkAttachmentDefinitions. Faults: those of a call that reads the same file.
  */
-export async function networksInFile(path: string, init: NetworksInit): Promise<Result<readonly NamedList[]>> {
+export async function networksInFile(
+  path: string,
+  settings: HostSettings | undefined,
+  cniPath: string,
+  warn: (text: string) => void,
+): Promise<Result<readonly NamedList[]>> {
   let text: string;
   try {
     text = readRegularFile(path, configurationFile);
@@ -73,9 +71,9 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   }
   const origin = originOf(path, text);
   if (isNetwork(path, text)) {
-    const settings = settingsIn(path, init.cniPath);
-    if (settings.ok && settings.value !== undefined) return hostNetworks(settings.value, init.warn);
-    if (!settings.ok && isMistake(settings.fault)) return settings;
+    const own = settingsIn(path, cniPath);
+    if (own.ok && own.value !== undefined) return hostNetworks(own.value, warn);
+    if (!own.ok && isMistake(own.fault)) return own;
     const list = inlineNetwork(text, path, { name: "", cniVersion: "" });
     const whole = list.ok && !path.endsWith(".conf") ? withSubdirectoryPlugins(list.value, path) : list;
     return whole.ok ? ok([{ source: path, origin, list: whole.value }]) : whole;
@@ -92,7 +90,7 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   const lists: NamedList[] = [];
   for (const { object } of definitions) {
     const definition = readNetworkAttachmentDefinition(object);
-    const list = definition.ok ? definedNetwork(definition.value, init) : definition;
+    const list = definition.ok ? definedNetwork(definition.value, settings, warn) : definition;
     if (!list.ok) return list;
     lists.push({ ...list.value, origin: sources.get(list.value.source) });
   }
@@ -103,22 +101,26 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
 export async function networkInCluster(
   namespace: string,
   name: string,
-  init: NetworksInit,
+  settings: HostSettings | undefined,
+  warn: (text: string) => void,
 ): Promise<Result<readonly NamedList[]>> {
-  const cluster =
-    init.settings === undefined ? undefined : await openCluster(init.settings.configuration, init.warn, systemClock);
+  const cluster = settings === undefined ? undefined : await openCluster(settings.configuration, warn, systemClock);
   if (cluster === undefined) {
     const why = `${namespace}/${name}: Plexus' configuration names no cluster to look in (set kubeconfig or manifests)`;
     return failed(fault("NETWORK_NOT_FOUND", why));
   }
   const definition = await cluster.networkAttachmentDefinition(namespace, name);
   await cluster.end(maxEndMs);
-  const list = definition.ok ? definedNetwork(definition.value, init) : definition;
+  const list = definition.ok ? definedNetwork(definition.value, settings, warn) : definition;
   return list.ok ? ok([list.value]) : list;
 }
 
 /** The network of a definition, bound by its namespace's rules. Faults: those of a call that selects it. */
-export function definedNetwork(definition: NetworkAttachmentDefinition, { settings, warn }: NetworksInit): Result<NamedList> {
+export function definedNetwork(
+  definition: NetworkAttachmentDefinition,
+  settings: HostSettings | undefined,
+  warn: (text: string) => void,
+): Result<NamedList> {
   const { confDir, cniDir } = settings?.configuration ?? { confDir: defaultConfDir, cniDir: defaultCniDir };
   const network = definitionNetwork({ confDir, cniDir }, definition);
   if (!network.ok) return network;

@@ -10,18 +10,8 @@ import {
 } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { listenOn, stopListening, uidOf } from "../../store/files/unix-socket.ts";
+import { type DaemonSocket, listenOn, stopListening, uidOf } from "../../store/files/unix-socket.ts";
 import type { Clock } from "../../system/clock.ts";
-
-/** Settings of the connections. */
-export interface RpcConnectionsInit {
-  /** Absolute path, at most 107 bytes. */
-  readonly socket: string;
-  /** User ids that may connect. */
-  readonly uids: readonly number[];
-  readonly clock: Clock;
-  readonly warn: (text: string) => void;
-}
 
 /** Takes the requests of all connections. A stream of the argument may have been reset by its client already. */
 export type RequestListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
@@ -42,14 +32,18 @@ interface Connection {
 
 /** The HTTP/2 connections of one socket. */
 export class RpcConnections {
-  readonly #init: RpcConnectionsInit;
+  readonly #at: DaemonSocket;
+  readonly #clock: Clock;
+  readonly #warn: (text: string) => void;
   readonly #listener: Server;
   readonly #http: Http2Server;
   readonly #open = new Set<Connection>();
   readonly #bySession = new WeakMap<Http2Session, Connection>();
 
-  private constructor(init: RpcConnectionsInit, onRequest: RequestListener) {
-    this.#init = init;
+  private constructor(at: DaemonSocket, clock: Clock, warn: (text: string) => void, onRequest: RequestListener) {
+    this.#at = at;
+    this.#clock = clock;
+    this.#warn = warn;
     this.#http = createHttp2Server({
       maxSessionMemory: 8,
       maxHeaderListPairs: 64,
@@ -65,30 +59,35 @@ export class RpcConnections {
   }
 
   /** Listens. Fault DAEMON_SOCKET. */
-  static async listen(init: RpcConnectionsInit, onRequest: RequestListener): Promise<Result<RpcConnections>> {
-    const connections = new RpcConnections(init, onRequest);
-    const listens = await listenOn(connections.#listener, init.socket);
+  static async listen(
+    at: DaemonSocket,
+    clock: Clock,
+    warn: (text: string) => void,
+    onRequest: RequestListener,
+  ): Promise<Result<RpcConnections>> {
+    const connections = new RpcConnections(at, clock, warn, onRequest);
+    const listens = await listenOn(connections.#listener, at.socket);
     return listens.ok ? ok(connections) : listens;
   }
 
   /** Ends all connections. */
   close(): void {
-    stopListening(this.#listener, this.#init.socket);
+    stopListening(this.#listener, this.#at.socket);
     this.#http.close();
     for (const { socket } of this.#open) socket.destroy();
   }
 
   #accept(socket: Socket): void {
-    const { socket: path, uids, warn } = this.#init;
+    const { socket: path, uids } = this.#at;
     const uid = uidOf(socket);
     const allowed = uid !== undefined && uids.includes(uid);
-    if (!allowed) warn(`${path}: refused uid ${uid ?? "unknown"}: only root and the daemon's user may connect`);
+    if (!allowed) this.#warn(`${path}: refused uid ${uid ?? "unknown"}: only root and the daemon's user may connect`);
     socket.on("error", () => socket.destroy());
     if (!allowed || !this.#hasPlace()) {
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, requests: 0, idleSince: this.#init.clock.now() };
+    const connection: Connection = { socket, requests: 0, idleSince: this.#clock.now() };
     this.#open.add(connection);
     socket.once("close", () => this.#open.delete(connection));
     this.#http.once("session", (session) => this.#bySession.set(session, connection));
@@ -101,9 +100,7 @@ export class RpcConnections {
     const idle = [...this.#open].filter(({ requests }) => requests === 0).toSorted((a, b) => a.idleSince - b.idleSince);
     const [longest] = idle;
     if (longest === undefined) {
-      this.#init.warn(
-        `${this.#init.socket}: refused a connection: ${maxConnections} connections have requests, which is the maximum`,
-      );
+      this.#warn(`${this.#at.socket}: refused a connection: ${maxConnections} connections have requests, which is the maximum`);
       return false;
     }
     this.#open.delete(longest);
@@ -117,7 +114,7 @@ export class RpcConnections {
     connection.requests += 1;
     stream.once("close", () => {
       connection.requests -= 1;
-      connection.idleSince = this.#init.clock.now();
+      connection.idleSince = this.#clock.now();
     });
   }
 }

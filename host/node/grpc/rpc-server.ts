@@ -8,7 +8,9 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { FrameReader, framed } from "../../../src/grpc/grpc-wire.ts";
 import type { RpcMethod, Rpcs } from "./rpc-method.ts";
-import { RpcConnections, type RpcConnectionsInit } from "./rpc-connections.ts";
+import { type RequestListener, RpcConnections } from "./rpc-connections.ts";
+import type { DaemonSocket } from "../../store/files/unix-socket.ts";
+import type { Clock } from "../../system/clock.ts";
 import { codeTrailers, succeededTrailers } from "./rpc-trailers.ts";
 
 /** Maximum size of a request in bytes: the parameters of a network have at most 32 KiB, a selection 64 KiB. */
@@ -34,7 +36,7 @@ const responseHeaders = { ":status": 200, "content-type": "application/grpc+prot
 const grpcType = /^application\/grpc(?:\+proto)?(?:$|;)/;
 
 /** Settings of the server. */
-export interface RpcServerInit extends RpcConnectionsInit {
+export interface RpcServerInit {
   /** The methods by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   /** The fault of a request that cannot be read. */
@@ -48,6 +50,7 @@ export interface RpcServerInit extends RpcConnectionsInit {
 /** The server of one daemon. */
 export class RpcServer {
   readonly #init: RpcServerInit;
+  readonly #warn: (text: string) => void;
   readonly #methods: ReadonlyMap<string, RpcMethod>;
   readonly #streams = new Set<ServerHttp2Stream>();
   #rpcs: Rpcs | undefined;
@@ -55,16 +58,24 @@ export class RpcServer {
   #heldBytes = 0;
   readonly #clientMs: number;
 
-  private constructor(init: RpcServerInit) {
+  private constructor(init: RpcServerInit, warn: (text: string) => void) {
+    this.#warn = warn;
     this.#init = init;
     this.#methods = new Map([...init.methods.values()].map((method) => [method.path, method]));
     this.#clientMs = init.clientMs ?? usualClientMs;
   }
 
   /** Listens, and makes the methods then: while another daemon has the socket, its state may change. Fault DAEMON_SOCKET. */
-  static async listen(init: RpcServerInit, makeRpcs: () => Rpcs): Promise<Result<RpcServer>> {
-    const server = new RpcServer(init);
-    const connections = await RpcConnections.listen(init, (stream, headers) => server.#request(stream, headers));
+  static async listen(
+    at: DaemonSocket,
+    init: RpcServerInit,
+    clock: Clock,
+    warn: (text: string) => void,
+    makeRpcs: () => Rpcs,
+  ): Promise<Result<RpcServer>> {
+    const server = new RpcServer(init, warn);
+    const onRequest: RequestListener = (stream, headers) => server.#request(stream, headers);
+    const connections = await RpcConnections.listen(at, clock, warn, onRequest);
     if (!connections.ok) return connections;
     server.#connections = connections.value;
     server.#rpcs = makeRpcs();
@@ -205,7 +216,7 @@ export class RpcServer {
     try {
       return await work();
     } catch (error) {
-      this.#init.warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.#warn(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return failed(fault("INTERNAL", `${name} failed; the daemon's log has the reason`));
     }
   }

@@ -56,7 +56,7 @@ export function removeEngine({ home, files }: EarlierEngine, dryRun: boolean): R
     if (!dryRun) writeList(list, files);
     return { removed: [], kept: [{ path: home, why }] };
   }
-  const { removed, left } = removeFiles({ home, cniBin: [], files, dryRun });
+  const { removed, left } = removeFiles(home, [], files, dryRun);
   // Files that stay are still Plexus' own, for --remove.
   if (left.length > 0 && !dryRun) writeList(list, files);
   return { removed: removed.filter((path) => path !== list), kept: left };

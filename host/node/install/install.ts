@@ -63,7 +63,7 @@ export function install(init: InstallInit): Result<InstallReport> {
   const release = { ...source.value, components: components.value };
   const { oneShot } = init;
   if (init.dryRun) {
-    const plan = makePlan({ release, cniBin, home, oneShot });
+    const plan = makePlan(release, cniBin, home, oneShot);
     return plan.ok ? ok(reportOf(init, plan.value, obsoleteOf(plan.value, true), null)) : plan;
   }
   for (const directory of oneShot === "off" ? [cniBin] : [cniBin, home]) {
@@ -73,7 +73,7 @@ export function install(init: InstallInit): Result<InstallReport> {
   const unlock = lockInstallation(cniBin.here);
   if (!unlock.ok) return unlock;
   try {
-    const plan = makePlan({ release, cniBin, home, oneShot });
+    const plan = makePlan(release, cniBin, home, oneShot);
     if (!plan.ok) return plan;
     return carryOut(init, plan.value);
   } finally {

@@ -54,7 +54,7 @@ describe("the plan of an installation", () => {
   }
 
   function planned(oneShot: OneShot, init: Source = release()) {
-    const plan = makePlan({ release: init, cniBin: at("bin"), home: at("home"), oneShot });
+    const plan = makePlan(init, at("bin"), at("home"), oneShot);
     if (!plan.ok) throw new Error(plan.fault.msg);
     return plan.value;
   }

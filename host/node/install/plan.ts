@@ -56,17 +56,16 @@ export interface InstallPlan {
   readonly kept: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** The release and the directories of the node. */
-export interface PlanInit {
-  readonly release: Source;
-  readonly cniBin: NodeDirectory;
-  /** Also read with `off`: an earlier installation may have its engine there. */
-  readonly home: NodeDirectory;
-  readonly oneShot: "node" | "off";
-}
-
-/** Compares the release with the node. Fault STORE_FAILED. */
-export function makePlan({ release, cniBin, home: homeDirectory, oneShot }: PlanInit): Result<InstallPlan> {
+/**
+ * Compares the release with the node. Fault STORE_FAILED. `homeDirectory`: also read with `off`: an earlier installation may have its engine
+ * there.
+ */
+export function makePlan(
+  release: Source,
+  cniBin: NodeDirectory,
+  homeDirectory: NodeDirectory,
+  oneShot: "node" | "off",
+): Result<InstallPlan> {
   const home = oneShot === "node" ? homeDirectory : undefined;
   try {
     const { files: previous, engine } = readEarlier(cniBin.here, homeDirectory.here);

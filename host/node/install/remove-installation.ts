@@ -29,7 +29,7 @@ export function removeInstallation(init: RemoveInstallationInit): Result<Removed
       if (!existsSync(list)) continue;
       const files = readInstalledFiles(list);
       if (!files.ok) return files;
-      const answer = removeFiles({ home: home.here, cniBin: [cniBin.here], files: files.value, dryRun: init.dryRun });
+      const answer = removeFiles(home.here, [cniBin.here], files.value, init.dryRun);
       // Both lists have the plugin directory's files, which a dry run finds twice.
       removed.push(...answer.removed.filter((path) => !removed.includes(path)));
       left.push(...answer.left.filter(({ path }) => !left.some((each) => each.path === path)));

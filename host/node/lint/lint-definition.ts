@@ -37,7 +37,7 @@ export function lintDefinition(
   const source = origin ?? originOf(path, config);
   const fullName = `${namespace}/${name}`;
   if (!definition.ok) return refused(source, fullName, definition.fault);
-  const network = definedNetwork(definition.value, { ...terms, warn: () => undefined });
+  const network = definedNetwork(definition.value, terms.settings, () => undefined);
   if (!network.ok) return refused(source, fullName, network.fault);
   return { networks: [{ ...network.value, origin: source }], findings: [] };
 }

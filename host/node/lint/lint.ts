@@ -83,7 +83,7 @@ async function lintFile(file: string, { settings, cniPath }: LintTerms): Promise
   if (/\.(?:conf|conflist)$/.test(file) || isNetwork(file, text)) {
     const own = settingsIn(file, cniPath);
     if (!own.ok && isMistake(own.fault)) return refused(source, "", own.fault, "plexus-configuration");
-    const networks = await networksInFile(file, { settings, cniPath, warn: () => undefined });
+    const networks = await networksInFile(file, settings, cniPath, () => undefined);
     return networks.ok ? { networks: networks.value, findings: [] } : refused(source, "", networks.fault);
   }
   return lintManifest(file, text, { settings, cniPath });

@@ -21,7 +21,7 @@ async function check(config: Readonly<Record<string, unknown>>, ...items: readon
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const { objects, problems } = await readObjects("objects.json", list);
   expect(problems).toEqual([]);
-  const checked = await checkMigration({ config: { name: "multus-cni-network", ...config }, objects, cniPath: "", features: [] });
+  const checked = await checkMigration({ name: "multus-cni-network", ...config }, objects, "", []);
   if (!checked.ok) throw new Error(checked.fault.msg);
   return checked.value;
 }

@@ -47,21 +47,19 @@ export interface MigrationCheck {
   readonly differences: readonly MigrationDifference[];
 }
 
-/** The configurations and objects of a check. */
-interface CheckInit {
-  /** The chart's `config`. */
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly objects: readonly ManifestObject[];
-  /** Directories of plugins, to tell components from native plugins. */
-  readonly cniPath: string;
-  readonly features: readonly PlanFeature[];
-}
-
 /** Faults that Multus has as well, or that only a node can tell. */
 const alikeUnderMultus: readonly string[] = ["PLUGIN_NOT_FOUND"];
 
-/** Checks all definitions, and all pods that select networks. Faults: those of reading the configuration. */
-export async function checkMigration({ config, objects, cniPath, features }: CheckInit): Promise<Result<MigrationCheck>> {
+/**
+ * Checks all definitions, and all pods that select networks. Faults: those of reading the configuration. `config`: the chart's `config`.
+ * `cniPath`: directories of plugins, to tell components from native plugins.
+ */
+export async function checkMigration(
+  config: Readonly<Record<string, unknown>>,
+  objects: readonly ManifestObject[],
+  cniPath: string,
+  features: readonly PlanFeature[],
+): Promise<Result<MigrationCheck>> {
   const settings = settingsOf(config, cniPath);
   if (!settings.ok) return settings;
   const differences: MigrationDifference[] = [];
@@ -97,8 +95,7 @@ async function differencesOfDefinition(
   settings: HostSettings,
 ): Promise<readonly MigrationDifference[]> {
   const warnings: string[] = [];
-  const init = { settings, cniPath: settings.cniPath, warn: (text: string) => void warnings.push(text) };
-  const network = definition.ok ? definedNetwork(definition.value, init) : definition;
+  const network = definition.ok ? definedNetwork(definition.value, settings, (text) => void warnings.push(text)) : definition;
   if (!network.ok) return [failure(object, network.fault)];
   const { networks } = await explain([network.value], { settings, cniPath: settings.cniPath, warnings: [] });
   const problems = networks.flatMap(({ problem, steps }) => [problem, ...steps.flatMap(problemsIn)]);

@@ -27,7 +27,7 @@ export async function readClusterFromApi(
 ): Promise<Result<readonly ManifestObject[]>> {
   const readable = await credentials();
   if (!readable.ok) return readable;
-  const connection = new Connection({ clock: systemClock });
+  const connection = new Connection(systemClock);
   try {
     const objects: ManifestObject[] = [];
     for (const [kind, path] of collections.filter(([each]) => kinds.includes(each))) {

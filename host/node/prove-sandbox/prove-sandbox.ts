@@ -15,16 +15,6 @@ import { systemClock } from "../../system/clock.ts";
 import { type CopyProof, proveCopies } from "./prove-copies.ts";
 import { type LimitProof, proveLimits } from "./prove-limits.ts";
 
-/** The jail to prove, and its level. */
-export interface ProveSandboxInit {
-  /** The directory of the installation. */
-  readonly home: string;
-  readonly level: "process" | "strict";
-  readonly uids: SandboxUids;
-  /** Controls that the running daemon reports and that only a daemon can have: its cgroups. */
-  readonly ofDaemon: readonly Control[];
-}
-
 /** One control. */
 export interface ControlProof {
   readonly name: Control;
@@ -58,8 +48,16 @@ const publicFile = "/etc/passwd";
 const probeBytes = 2 * 1024 ** 3;
 const maxEndMs = 5000;
 
-/** Starts sandbox processes on this node, with the rights of the caller, and answers what their jail holds. */
-export async function proveSandbox({ home, level, uids, ofDaemon }: ProveSandboxInit): Promise<SandboxProof> {
+/**
+ * Starts sandbox processes on this node, with the rights of the caller, and answers what their jail holds. `home`: the directory of the
+ * installation. `ofDaemon`: controls that the running daemon reports and that only a daemon can have: its cgroups.
+ */
+export async function proveSandbox(
+  home: string,
+  level: "process" | "strict",
+  uids: SandboxUids,
+  ofDaemon: readonly Control[],
+): Promise<SandboxProof> {
   const whole = installedJail(home, { level, uids, requiresOwnUid: true });
   const jail = { ...whole, required: whole.required.filter((name) => !ofDaemon.includes(name)) };
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));

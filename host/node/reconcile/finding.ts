@@ -56,15 +56,19 @@ export interface Handled {
   readonly note?: string;
 }
 
-/** An attachment, lease or link that a round found, with the round's action on it. */
-export interface Finding {
+/** The kind of a finding, and its handling. */
+export interface HandledKind {
   readonly kind: FindingKind;
+  readonly handling: Handling;
+}
+
+/** An attachment, lease or link that a round found, with the round's action on it. */
+export interface Finding extends HandledKind {
   /** The state directory (`cniDir`). */
   readonly directory: string;
   /** The file's path, or the name of the journal entry. */
   readonly id: string;
   readonly why: FindingReason;
-  readonly handling: Handling;
   /** A text for a person: why the finding was not cleaned, or what failed. */
   readonly note?: string;
 }

@@ -12,7 +12,7 @@ export function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
 }
 
 /** As `hostLinksOf`, of one attachment. */
-export function hostLinksIn({ result = "{}" }: Pick<AttachmentProgress, "result">): ReadonlyMap<string, string> {
+export function hostLinksIn({ result = "{}" }: AttachmentProgress): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   for (const { name, mac, sandbox = "" } of interfacesIn(result)) {
     if (typeof name !== "string" || sandbox !== "") continue;

@@ -22,11 +22,13 @@ const keysPerCall: ReadonlyMap<string, undefined> = new Map(runtimeKeys.map((key
 
 /** The configurations of one state directory: one file for each configuration name. */
 export class KeptConfigurations {
+  readonly stateDirectory: string;
   readonly directory: string;
   readonly #written = new Map<string, string>();
   readonly #parsed = new Map<string, { readonly configuration: HostConfiguration | undefined }>();
 
   constructor(stateDirectory: string) {
+    this.stateDirectory = stateDirectory;
     this.directory = join(stateDirectory, "configurations");
   }
 

@@ -9,7 +9,7 @@ import type { Clock } from "../../system/clock.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { CallConfigurations } from "./call-configurations.ts";
 import type { RoundAgent } from "./clean.ts";
-import type { Finding, RoundReport } from "./finding.ts";
+import type { Finding, RoundReport, HandledKind } from "./finding.ts";
 import { RoundLog, roundSentence, stackOf } from "./round-log.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import { StateRounds } from "./state-round.ts";
@@ -39,7 +39,7 @@ export interface ReconcilerDeps {
   /** Receives the report of each round. */
   readonly onRound?: (report: RoundReport) => void;
   /** Receives what a call of the runtime undid. */
-  readonly onUndone?: (finding: Pick<Finding, "kind" | "handling">) => void;
+  readonly onUndone?: (finding: HandledKind) => void;
 }
 
 /** After this time a round leaves the remaining findings to the next round, in ms. A step that has begun runs to its end. */

@@ -13,7 +13,7 @@ import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts"
 import { type CleanDeps, Cleaner } from "./clean.ts";
 import { currentBoot, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
-import type { Finding, Handled } from "./finding.ts";
+import type { Finding, Handled, HandledKind } from "./finding.ts";
 import { outsideNodeNamespace } from "./host-links.ts";
 import { lostLinksOf } from "./lost-links.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
@@ -69,7 +69,7 @@ export class StateRounds {
   }
 
   /** Undoes a finding through the shim of a call, as `Undoing.undoWaiting`. */
-  undoWaiting(offer: CallOffer): Promise<Pick<Finding, "kind" | "handling"> | undefined> {
+  undoWaiting(offer: CallOffer): Promise<HandledKind | undefined> {
     return this.#undoing.undoWaiting(offer);
   }
 

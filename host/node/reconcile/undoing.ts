@@ -7,7 +7,7 @@ import { type LeaseOperation, runAsync } from "../../capabilities/leases/effect.
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { CleanDeps, Cleaner, RoundAgent } from "./clean.ts";
-import type { Finding, Handled, Handling } from "./finding.ts";
+import type { Finding, Handled, Handling, HandledKind } from "./finding.ts";
 
 /** The dependencies of one round over one state directory. */
 export interface RoundDeps extends Clock {
@@ -65,7 +65,7 @@ export class Undoing {
    * Undoes the finding that has waited longest through the shim of a call. Answers its kind and what was done; undefined if none waits. What was not
    * undone waits again after the next round that may try it. Throws ShimGone.
    */
-  async undoWaiting({ agent, takeLock, log, now, leftMs }: CallOffer): Promise<Pick<Finding, "kind" | "handling"> | undefined> {
+  async undoWaiting({ agent, takeLock, log, now, leftMs }: CallOffer): Promise<HandledKind | undefined> {
     const [next] = this.#waiting;
     if (next === undefined) return undefined;
     const [id, { kind, act }] = next;

@@ -8,16 +8,14 @@ import type { Result } from "../../../src/fault/result.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { type WorkOutcome, WorkQueue } from "../../cluster/work/work-queue.ts";
-import { ChangePace, usualPace } from "../../cluster/work/change-pace.ts";
+import { ChangePace } from "../../cluster/work/change-pace.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
-import type { RoundAgent } from "../reconcile/clean.ts";
-import type { TakeLock } from "../../store/locks/file-lock.ts";
-import type { Clock } from "../../system/clock.ts";
+import type { ResidentNode } from "../resident-node.ts";
 import { FollowedEntries } from "./followed-entries.ts";
 import { FollowedRounds } from "./followed-rounds.ts";
 import { PacedChanges } from "./paced-changes.ts";
-import type { PodWork } from "./pod-calls.ts";
+import { PodCalls, type PodWork } from "./pod-calls.ts";
 import { PodOutcomes } from "./pod-outcomes.ts";
 
 /** Pods that are worked on at once. */
@@ -29,18 +27,6 @@ const resyncMs = 300_000;
 /** Pause after a fault that an agent's connection ends, in ms. */
 const unavailableMs = 5_000;
 const maxLine = 4096;
-
-/** The parts of the daemon that the followed pods need. */
-export interface FollowPodsInit {
-  /** The state directories (`cniDir`) of the pods. */
-  readonly directories: readonly string[];
-  readonly agent: () => RoundAgent | undefined;
-  readonly takeLock: TakeLock;
-  readonly clock: Pick<Clock, "now">;
-  /** Begins to report changes of pods in the source that the configuration names. */
-  readonly watch: (configuration: HostConfiguration, onManifests: () => void) => Promise<void>;
-  readonly log: (level: "info" | "warn", text: string) => void;
-}
 
 /** The work of a feature for pods. */
 export interface FollowedWork extends PodWork {
@@ -72,7 +58,7 @@ export interface FollowedContainer {
 
 /** The pods of one daemon for one feature. */
 export class FollowPods {
-  readonly #init: FollowPodsInit;
+  readonly #node: ResidentNode;
   readonly #followed: FollowedWork;
   readonly #entries: FollowedEntries;
   readonly #queue: WorkQueue;
@@ -91,28 +77,27 @@ export class FollowPods {
   #resync: NodeJS.Timeout | undefined;
   readonly #unsubscribe: () => void;
 
-  constructor(init: FollowPodsInit, work: FollowedWork) {
-    this.#init = init;
+  constructor(node: ResidentNode, work: FollowedWork) {
+    this.#node = node;
     this.#followed = work;
     const log = (lines: string): void => {
-      for (const line of lines.split("\n")) if (line !== "") init.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
+      for (const line of lines.split("\n")) if (line !== "") node.log("warn", `${work.name}: ${inertLine(line, maxLine)}`);
     };
-    const directories = init.directories.map((path) => resolve(path));
+    const directories = node.directories.map((path) => resolve(path));
     const end = (failed: readonly string[]): void => work.onRoundEnd?.(directories, failed);
-    this.#rounds = new FollowedRounds(() => init.clock.now(), end);
-    this.#outcomes = new PodOutcomes((text) => init.log("warn", `${work.name}: ${inertLine(text, maxLine)}`));
+    this.#rounds = new FollowedRounds(() => node.clock.now(), end);
+    this.#outcomes = new PodOutcomes((text) => node.log("warn", `${work.name}: ${inertLine(text, maxLine)}`));
     const isNews = (pod: string, text: string): boolean => this.#outcomes.isNews(pod, text);
-    const { agent, takeLock } = init;
-    this.#entries = new FollowedEntries(directories, { work, agent, takeLock, log, isNews }, (text) =>
-      init.log("warn", `${work.name}: ${text}`),
+    this.#entries = new FollowedEntries(directories, new PodCalls(node, work, isNews, log), (text) =>
+      node.log("warn", `${work.name}: ${text}`),
     );
-    this.#queue = new WorkQueue({ clock: init.clock, workers, work: (pod) => this.#work(pod) });
-    const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
-    this.#labelPace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
-    this.#changes = new PacedChanges({
-      waitMs: (what) => pace.waitMs(what ?? "", collectMs),
-      onDue: (changes) => void this.#queueConcerned(changes),
-    });
+    this.#queue = new WorkQueue((pod) => this.#work(pod), node.clock, workers);
+    const pace = new ChangePace(() => node.clock.now());
+    this.#labelPace = new ChangePace(() => node.clock.now());
+    this.#changes = new PacedChanges(
+      (what) => pace.waitMs(what ?? "", collectMs),
+      (changes) => void this.#queueConcerned(changes),
+    );
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
   }
 
@@ -163,7 +148,7 @@ export class FollowPods {
     if (this.#ended.signal.aborted) return;
     this.#sources.add(source);
     this.#running ??= this.#queue.run(this.#ended.signal);
-    await this.#init.watch(configuration, () => undefined);
+    await this.#node.watch(configuration, () => undefined);
     await this.resync();
   }
 
@@ -257,6 +242,6 @@ export class FollowPods {
     if (why === "") return { kind: "done" };
     if (anew) this.#anew.add(pod);
     this.#entries.noteChange();
-    return this.#init.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
+    return this.#node.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
   }
 }

@@ -6,38 +6,38 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { EntryList, type ListedEntry } from "../reconcile/entry-list.ts";
 import { KeptConfigurations, keptConfigurationsWith } from "../reconcile/kept-configurations.ts";
-import { type PodCallsInit, type PodWork, refreshContainer } from "./pod-calls.ts";
+import type { PodCalls, PodWork } from "./pod-calls.ts";
 import { PodEntries, podOf } from "./pod-entries.ts";
 import type { PodOutcome } from "./pod-outcomes.ts";
 
-interface StateDirectory extends PodCallsInit {
+interface StateDirectory {
+  readonly configurations: KeptConfigurations;
   readonly entries: EntryList;
   readonly byPod: PodEntries;
 }
 
-/** The parts that all state directories share. */
-export type PodCallParts = Omit<PodCallsInit, "stateDirectory" | "configurations" | "strangers">;
-
 /** The entries of one feature's pods. A pod is named `namespace/name`. */
 export class FollowedEntries {
   readonly #states: readonly StateDirectory[];
-  readonly #isOn: (configuration: HostConfiguration) => boolean;
+  readonly #calls: PodCalls;
 
   /** `directories`: the state directories (`cniDir`). `onFault` receives the text of each fault of reading a journal. */
-  constructor(directories: readonly string[], parts: PodCallParts, onFault: (text: string) => void) {
-    this.#isOn = parts.work.isOn;
+  constructor(directories: readonly string[], calls: PodCalls, onFault: (text: string) => void) {
+    this.#calls = calls;
     this.#states = directories.map((path) => {
       const stateDirectory = resolve(path);
       const entries = new EntryList(new Journal(stateDirectory), stateDirectory);
       const byPod = new PodEntries(entries, onFault);
       const configurations = new KeptConfigurations(stateDirectory);
-      return { ...parts, stateDirectory, configurations, strangers: new Set<string>(), entries, byPod };
+      return { configurations, entries, byPod };
     });
   }
 
   /** The configurations with the feature that earlier calls left. */
   kept(): readonly HostConfiguration[] {
-    return this.#states.flatMap(({ stateDirectory }) => keptConfigurationsWith(stateDirectory, this.#isOn));
+    return this.#states.flatMap(({ configurations }) =>
+      keptConfigurationsWith(configurations.stateDirectory, this.#calls.work.isOn),
+    );
   }
 
   /** The journals may have changed: what is asked from now on needs a new look. */
@@ -60,16 +60,16 @@ export class FollowedEntries {
       if (!listed.ok || listed.value.damaged.length > 0) return undefined;
       for (const { entry } of listed.value.entries) found.add(entry.plan.containerId);
     }
-    for (const { strangers } of this.#states) for (const each of strangers) if (!found.has(each)) strangers.delete(each);
+    this.#calls.forgetOthers(found);
     return found;
   }
 
   /** Does the work for each container of the pod. */
   async work(pod: string, anew: boolean): Promise<PodOutcome> {
     const [failures, shortfalls]: [string[], string[]] = [[], []];
-    for (const state of this.#states) {
-      for (const listed of await state.byPod.of(pod)) {
-        const refreshed = await refreshContainer(state, listed, anew);
+    for (const { byPod, configurations } of this.#states) {
+      for (const listed of await byPod.of(pod)) {
+        const refreshed = await this.#calls.refresh(configurations, listed, anew);
         if (!refreshed.ok) failures.push(refreshed.fault.msg);
         else if (refreshed.value !== undefined) (refreshed.value.isWhole ? shortfalls : failures).push(refreshed.value.message);
       }
@@ -79,11 +79,11 @@ export class FollowedEntries {
 
   /** Runs `apply` for each container of the pod in place of the work. The fault of the first one that fails. */
   async apply(pod: string, apply: (...of: Parameters<PodWork["apply"]>) => Promise<Result<void>>): Promise<Result<void>> {
-    for (const state of this.#states) {
-      state.byPod.noteChange();
-      for (const listed of await state.byPod.of(pod)) {
-        const asked = { ...state, work: { ...state.work, apply }, isNews: () => false };
-        const applied = await refreshContainer(asked, listed, false);
+    const calls = this.#calls.with(apply);
+    for (const { byPod, configurations } of this.#states) {
+      byPod.noteChange();
+      for (const listed of await byPod.of(pod)) {
+        const applied = await calls.refresh(configurations, listed, false);
         if (!applied.ok) return failed(applied.fault);
       }
     }

@@ -7,11 +7,11 @@ afterEach(() => void vi.useRealTimers());
 test("PO-24 SV-14: 200 changes of a namespace in a second cause 7 looks, and one of another namespace is not late for them", async () => {
   vi.useFakeTimers({ now: 0 });
   const seen: string[] = [];
-  const pace = new ChangePace({ now: () => Date.now(), burst: 2, intervalMs: 200 });
-  const changes = new PacedChanges<string>({
-    waitMs: (change) => pace.waitMs(change, 50),
-    onDue: (due) => void seen.push(`${Math.round(Date.now() / 50) * 50} ${[...due].toSorted().join(",")}`),
-  });
+  const pace = new ChangePace(() => Date.now(), 2, 200);
+  const changes = new PacedChanges<string>(
+    (change) => pace.waitMs(change, 50),
+    (due) => void seen.push(`${Math.round(Date.now() / 50) * 50} ${[...due].toSorted().join(",")}`),
+  );
   for (let index = 0; index < 200; index++) {
     changes.add("busy");
     if (index === 100) for (const other of ["x", "y"]) changes.add(other);

@@ -1,29 +1,25 @@
 // Changes that are collected until each is due at its own pace, and then told together.
 
-/** Settings. `C` names what has changed. */
-export interface PacedChangesInit<C> {
-  /** The pause in ms of a change that comes now. */
-  readonly waitMs: (change: C) => number;
-  /** Receives all changes that are due. */
-  readonly onDue: (changes: ReadonlySet<C>) => void;
-}
-
 /** The changes of one feature. */
 export class PacedChanges<C> {
-  readonly #init: PacedChangesInit<C>;
+  /** The pause in ms of a change that comes now. */
+  readonly #waitMs: (change: C) => number;
+  /** Receives all changes that are due. */
+  readonly #onDue: (changes: ReadonlySet<C>) => void;
   /** Timers of changes that are not due yet. */
   readonly #waiting = new Map<C, NodeJS.Timeout>();
   readonly #due = new Set<C>();
   #told: NodeJS.Immediate | undefined;
 
-  constructor(init: PacedChangesInit<C>) {
-    this.#init = init;
+  constructor(waitMs: (change: C) => number, onDue: (changes: ReadonlySet<C>) => void) {
+    this.#waitMs = waitMs;
+    this.#onDue = onDue;
   }
 
   /** Adds a change. A change that waits is not added twice. */
   add(change: C): void {
     if (this.#waiting.has(change)) return;
-    const timer = setTimeout(() => this.#end(change), this.#init.waitMs(change));
+    const timer = setTimeout(() => this.#end(change), this.#waitMs(change));
     this.#waiting.set(change, timer);
   }
 
@@ -42,7 +38,7 @@ export class PacedChanges<C> {
       this.#told = undefined;
       const due = new Set(this.#due);
       this.#due.clear();
-      this.#init.onDue(due);
+      this.#onDue(due);
     });
   }
 }

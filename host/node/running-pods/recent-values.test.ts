@@ -5,7 +5,7 @@ import { RecentValues } from "./recent-values.ts";
 
 test("a value is made once for the same key and the same objects, and again for other ones", () => {
   let made = 0;
-  const values = new RecentValues<number>({ maxValues: 4, maxSize: 100, sizeOf: () => 1 });
+  const values = new RecentValues<number>(4, 100, () => 1);
   const make = (): number => (made += 1);
   const [one, other] = [{}, {}];
   expect([values.of("a", [one], make), values.of("a", [one], make)]).toEqual([1, 1]);
@@ -15,7 +15,7 @@ test("a value is made once for the same key and the same objects, and again for 
 
 test("the values that were asked longest ago go beyond the number and beyond the size; the newest stays", () => {
   let made = 0;
-  const values = new RecentValues<number>({ maxValues: 2, maxSize: 10, sizeOf: (value) => value });
+  const values = new RecentValues<number>(2, 10, (value) => value);
   const of = (key: string, size: number): number =>
     values.of(key, [], () => {
       made += 1;
@@ -44,7 +44,7 @@ test("a value whose objects are collected goes, although nobody asks for another
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");
   if (typeof collect !== "function") throw new TypeError("no garbage collection");
-  const values = new RecentValues<object>({ maxValues: 4, maxSize: 100, sizeOf: () => 1 });
+  const values = new RecentValues<object>(4, 100, () => 1);
   const held = {};
   const kept = new WeakRef(values.of("a", [held], () => ({ of: "held" })));
   const stale = ((): WeakRef<object> => new WeakRef(values.of("b", [held, {}], () => ({ of: "a collected object" }))))();

@@ -1,15 +1,5 @@
 // Values that were made from other objects lately. Pods with the same objects share one value: a node computes and keeps it once.
 
-/** Bounds of the kept values. */
-export interface RecentValuesInit<T> {
-  /** Maximum values. */
-  readonly maxValues: number;
-  /** Maximum size of all values; the newest value is kept, whatever its size. */
-  readonly maxSize: number;
-  /** The size of a value, in the unit of `maxSize`. */
-  readonly sizeOf: (value: T) => number;
-}
-
 interface Kept<T> {
   readonly number: number;
   readonly key: string;
@@ -23,7 +13,12 @@ interface Kept<T> {
  * objects is collected, because nobody can ask for the value any more: until a watch has its objects, each call reads other ones.
  */
 export class RecentValues<T> {
-  readonly #init: RecentValuesInit<T>;
+  /** Maximum values. */
+  readonly #maxValues: number;
+  /** Maximum size of all values; the newest value is kept, whatever its size. */
+  readonly #maxSize: number;
+  /** The size of a value, in the unit of `maxSize`. */
+  readonly #sizeOf: (value: T) => number;
   /** The value that was asked last is the first. */
   readonly #kept: Kept<T>[] = [];
   /** Holds the values' numbers: a value that it held would stay as long as any of its objects. */
@@ -33,8 +28,10 @@ export class RecentValues<T> {
   });
   #numbers = 0;
 
-  constructor(init: RecentValuesInit<T>) {
-    this.#init = init;
+  constructor(maxValues: number, maxSize: number, sizeOf: (value: T) => number) {
+    this.#maxValues = maxValues;
+    this.#maxSize = maxSize;
+    this.#sizeOf = sizeOf;
   }
 
   /** The value of the key and the objects; `make` makes it if it is not kept. */
@@ -44,7 +41,7 @@ export class RecentValues<T> {
     const found = known ?? this.#made(key, objects, make());
     this.#kept.unshift(found);
     let size = this.#kept.reduce((sum, each) => sum + each.size, 0);
-    while (this.#kept.length > 1 && (this.#kept.length > this.#init.maxValues || size > this.#init.maxSize)) {
+    while (this.#kept.length > 1 && (this.#kept.length > this.#maxValues || size > this.#maxSize)) {
       const last = this.#kept.splice(-1);
       this.#forget(last);
       size -= last[0]?.size ?? 0;
@@ -54,7 +51,7 @@ export class RecentValues<T> {
 
   #made(key: string, objects: readonly object[], value: T): Kept<T> {
     const number = (this.#numbers += 1);
-    const kept = { number, key, objects: objects.map((each) => new WeakRef(each)), value, size: this.#init.sizeOf(value) };
+    const kept = { number, key, objects: objects.map((each) => new WeakRef(each)), value, size: this.#sizeOf(value) };
     for (const each of objects) this.#collected.register(each, number, kept);
     return kept;
   }

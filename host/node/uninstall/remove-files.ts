@@ -17,24 +17,21 @@ export interface RemovedFiles {
   readonly left: readonly LeftFile[];
 }
 
-/** The installation to remove. */
-export interface RemovalInit {
-  /** The directory that `plexusctl install` made (`/opt/plexus`). */
-  readonly home: string;
-  /** Directories of plugins. */
-  readonly cniBin: readonly string[];
-  readonly files: readonly InstalledFile[];
-  /** True: only report what would be removed. */
-  readonly dryRun: boolean;
-}
-
-/** Removes the unchanged files, and reports the reason for each file that it leaves; never throws. */
-export function removeFiles(init: RemovalInit): RemovedFiles {
+/**
+ * Removes the unchanged files, and reports the reason for each file that it leaves; never throws. `home`: the directory that `plexusctl
+ * install` made (`/opt/plexus`). `cniBin`: directories of plugins. `dryRun`: true: only report what would be removed.
+ */
+export function removeFiles(
+  home: string,
+  cniBin: readonly string[],
+  files: readonly InstalledFile[],
+  dryRun: boolean,
+): RemovedFiles {
   const removed: string[] = [];
   const left: LeftFile[] = [];
   const remove = (path: string, act: () => void): void => {
     try {
-      if (!init.dryRun) act();
+      if (!dryRun) act();
       removed.push(path);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") left.push({ path, why: error instanceof Error ? error.message : String(error) });
@@ -47,17 +44,17 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
     else if (why !== "absent") left.push({ path, why });
   };
   // First the executables in the plugin directories: no runtime then starts a half-removed Plexus.
-  for (const directory of init.cniBin) {
-    for (const file of init.files) if (file.place === "cni-bin") removeInstalled(directory, file);
+  for (const directory of cniBin) {
+    for (const file of files) if (file.place === "cni-bin") removeInstalled(directory, file);
     const link = join(directory, ".plexus");
-    if (isLinkTo(link, init.home)) remove(link, () => unlinkSync(link));
+    if (isLinkTo(link, home)) remove(link, () => unlinkSync(link));
     left.push(...linksToPlexus(directory));
   }
-  for (const file of init.files) if (file.place === "home") removeInstalled(init.home, file);
-  for (const path of codeIn(init.home)) remove(path, () => rmSync(path, { recursive: true }));
-  const lists = [...init.cniBin.map((directory) => join(directory, listNameBesidePlugins)), join(init.home, listName)];
+  for (const file of files) if (file.place === "home") removeInstalled(home, file);
+  for (const path of codeIn(home)) remove(path, () => rmSync(path, { recursive: true }));
+  const lists = [...cniBin.map((directory) => join(directory, listNameBesidePlugins)), join(home, listName)];
   for (const list of left.length === 0 ? lists : []) if (existsSync(list)) remove(list, () => unlinkSync(list));
-  for (const directory of ["bin", "."]) removeEmpty(resolve(init.home, directory), init.dryRun);
+  for (const directory of ["bin", "."]) removeEmpty(resolve(home, directory), dryRun);
   return { removed, left };
 }
 

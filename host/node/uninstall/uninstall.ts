@@ -79,7 +79,7 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
   if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
   const elsewhere = init.force ? undefined : pluginsElsewhere(cniBin, files.value);
   if (elsewhere !== undefined) return ok({ ...report, released, stopped: elsewhere });
-  const { removed, left } = removeFiles({ home, cniBin, files: files.value, dryRun });
+  const { removed, left } = removeFiles(home, cniBin, files.value, dryRun);
   return ok({ ...report, released, removed, left, abandoned: abandonedIn(directories), stopped: undefined });
 }
 

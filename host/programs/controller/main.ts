@@ -44,14 +44,14 @@ async function main(options: ControllerOptions, ofFeatures: readonly ControllerF
   }
   const credentials =
     options.kubeconfig === undefined
-      ? keptServiceAccount(options.serviceAccount, server ?? "", { warn, clock: systemClock })
-      : keptCredentials(options.kubeconfig, { allowInsecure: false }, { warn, clock: systemClock });
+      ? keptServiceAccount(options.serviceAccount, server ?? "", warn, systemClock)
+      : keptCredentials(options.kubeconfig, { allowInsecure: false }, warn, systemClock);
   const identity = options.identity ?? `${hostname()}_${randomBytes(6).toString("hex")}`;
   const controller = new Controller({
     clock: systemClock,
     objects: new ApiObjects({
       credentials,
-      connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+      connection: new Connection(systemClock, objectSockets),
       onRequest: (request) => controller.spans.request(request),
     }),
     lease: { namespace: options.leaseNamespace, name: options.leaseName, seconds: options.leaseSeconds },
@@ -81,7 +81,7 @@ async function partsOf({ definitions, parts }: ControllerOptions): Promise<reado
   });
   if (definitions === undefined) return made;
   const { definitionsPart } = await import("../../controller/definitions/part.ts");
-  return [...made, definitionsPart(definitions)];
+  return [...made, definitionsPart(definitions.configuration, definitions.plugins)];
 }
 
 async function begin(): Promise<void> {

@@ -2,8 +2,8 @@
 
 import { parseArgs } from "node:util";
 import type { ControllerFeature } from "../../controller/controller-feature.ts";
+import type { PluginNames } from "../../controller/definitions/component-facts.ts";
 import type { MakePart } from "../../controller/part.ts";
-import type { DefinitionsInit } from "../../controller/definitions/part.ts";
 import { levelOf } from "../../telemetry/log-level.ts";
 import type { DaemonLogLevel } from "../../telemetry/log.ts";
 import { addressOf, collectorOf, countOf, pathOf, serverOf } from "../../node/command-line/option-values.ts";
@@ -25,7 +25,7 @@ export interface ControllerOptions {
   /** Makes the part of each feature that is on. */
   readonly parts: readonly (() => Promise<MakePart>)[];
   /** The check of definitions; undefined: off. */
-  readonly definitions: DefinitionsInit | undefined;
+  readonly definitions: { readonly configuration: string; readonly plugins: PluginNames } | undefined;
 }
 
 /** The help text. */
@@ -127,7 +127,7 @@ function nameOf(option: string, text: string): string {
   throw new Error(`--${option} ${text}: must be a name of lower-case letters, digits, "-" and "."`);
 }
 
-function definitionsOf(values: Readonly<Record<string, unknown>>): DefinitionsInit | undefined {
+function definitionsOf(values: Readonly<Record<string, unknown>>): ControllerOptions["definitions"] {
   const text = (option: string): string => String(values[option] ?? "");
   const types = (option: string): readonly string[] =>
     text(option)

@@ -3,10 +3,10 @@
 import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Severity } from "../../../src/lint/rules.ts";
-import { checkNode, type NodeCheck, type NodeChecksInit } from "../../node/doctor/node-checks.ts";
+import { checkNode, type NodeCheck } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
-import { cniPathOf, configOf, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { nodePlacesOf, type NodePlaces } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
 import { readStatus } from "./read-status.ts";
 import { findingLines } from "./finding-text.ts";
@@ -27,18 +27,15 @@ export interface NodeChecks {
 
 /** Runs `plexusctl doctor`. Status 1: a check has failed. */
 export async function checkNodeCommand(line: Invocation): Promise<CommandResult> {
-  const places = { statusSocket: statusSocketOf(line), stateDir: stateDirOf(line) };
-  const value = await checkThisNode({ ...places, config: configOf(line), cniPath: cniPathOf(line) });
+  const value = await checkThisNode(nodePlacesOf(line));
   const { checks, isAble } = value;
   const text = (width: number): string => checksText(checks, isAble, width);
   return { stdout: await printed({ value, text, names: () => checks.map(({ name }) => name) }, line), status: isAble ? 0 : 1 };
 }
 
 /** Runs the checks on this node; never rejects. */
-export async function checkThisNode(
-  places: Pick<NodeChecksInit, "statusSocket" | "stateDir" | "config" | "cniPath">,
-): Promise<NodeChecks> {
-  const { silent } = await readStatus(places);
+export async function checkThisNode(places: NodePlaces): Promise<NodeChecks> {
+  const { silent } = await readStatus(places.statusSocket, places.stateDir);
   const checks = await checkNode({
     home: dirname(realpathSync(process.argv[1] ?? "")),
     nodeVersion: process.versions.node,

@@ -53,7 +53,7 @@ export async function doctorCommand(line: Invocation): Promise<CommandResult | C
 
 /** Proves the level of `--isolation`; by default the level of the running daemon, or `process`. */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
-  const { document } = await readStatus(options);
+  const { document } = await readStatus(options.statusSocket, options.stateDir);
   const isolation = document.daemon?.isolation;
   const daemon =
     isolation === undefined
@@ -63,7 +63,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   // A command has no cgroup that it may divide, so a daemon's word counts for it.
   const ofDaemon = isolation !== undefined && !isolation.missing.includes("cgroup") ? (["cgroup"] as const) : [];
-  return { ...(await proveSandbox({ home, level, uids: options.sandboxUids, ofDaemon })), daemon };
+  return { ...(await proveSandbox(home, level, options.sandboxUids, ofDaemon)), daemon };
 }
 
 /** Whether an administrator has to act. */

@@ -36,7 +36,7 @@ export async function checkCommand(
   if (!objects.ok) return failure(objects.fault.msg);
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;
-  const check = await checkMigration({ config, objects: objects.value, cniPath, features: planFeatures });
+  const check = await checkMigration(config, objects.value, cniPath, planFeatures);
   if (!check.ok) return failure(check.fault.msg);
   const { value } = check;
   const names = (): readonly string[] => value.differences.map(({ object }) => object);

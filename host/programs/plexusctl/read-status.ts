@@ -7,12 +7,6 @@ import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { systemClock } from "../../system/clock.ts";
 import { statusOf, unknownForm } from "./status-form.ts";
 
-/** Where to read the status. */
-export interface ReadStatusInit {
-  readonly statusSocket: string;
-  readonly stateDir: string;
-}
-
 /** The status, and whether the daemon gave it. */
 export interface ReadStatus {
   readonly document: StatusDocument;
@@ -24,7 +18,7 @@ export interface ReadStatus {
 const patienceMs = 5000;
 
 /** Reads the status; never rejects. */
-export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Promise<ReadStatus> {
+export async function readStatus(statusSocket: string, stateDir: string): Promise<ReadStatus> {
   const asked = await ask(statusSocket);
   if (typeof asked !== "string") return { document: asked, silent: undefined };
   const node = await new NodeStateReader(stateDir).read();

@@ -17,7 +17,7 @@ test("a daemon that answers 405 keeps its configuration until the time is over, 
   const server = createServer((_, response) => response.writeHead(405).end());
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
   onTestFinished(() => void server.close());
-  const outcome = await removeThroughDaemon({ socketPath, timeoutMs: 1, held: false, configDirectory });
+  const outcome = await removeThroughDaemon(socketPath, 1, false, configDirectory);
   expect(outcome).toBe("the daemon knows no removal: plexusctl and the daemon must be of one release");
   expect(readdirSync(configDirectory)).toEqual(["00-plexus.conflist"]);
 });

@@ -18,17 +18,6 @@ const silentMs = 20_000;
 const maxLine = 2048;
 const maxNames = 10;
 
-/** The settings of a removal. */
-export interface DaemonRemovalInit {
-  readonly socketPath: string;
-  /** How long to wait for pods, in ms. */
-  readonly timeoutMs: number;
-  /** Whether the removal ends when this command, or another one like it, no longer requests it. */
-  readonly held: boolean;
-  /** The runtime's directory, from which the configuration is removed if no daemon answers; undefined: the command then fails. */
-  readonly configDirectory: string | undefined;
-}
-
 /** The outcome of the command: the daemon's last report, and whether pods remain because the time was over. */
 export interface RemovalOutcome extends RemovalReport {
   readonly timedOut: boolean;
@@ -37,11 +26,17 @@ export interface RemovalOutcome extends RemovalReport {
 }
 
 /**
- * Takes Plexus out of the path of new pods, and waits for its pods. Answers the last report, or the reason why there is none. stderr gets a line when the
- * awaited pods change.
+ * Takes Plexus out of the path of new pods, and waits for its pods. Answers the last report, or the reason why there is none. stderr gets a
+ * line when the awaited pods change. `timeoutMs`: how long to wait for pods, in ms. `held`: whether the removal ends when this command, or
+ * another one like it, no longer requests it. `configDirectory`: the runtime's directory, from which the configuration is removed if no
+ * daemon answers; undefined: the command then fails.
  */
-export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<RemovalOutcome | string> {
-  const { socketPath, timeoutMs, held, configDirectory } = init;
+export async function removeThroughDaemon(
+  socketPath: string,
+  timeoutMs: number,
+  held: boolean,
+  configDirectory: string | undefined,
+): Promise<RemovalOutcome | string> {
   const end = systemClock.now() + timeoutMs;
   const silence = new Silence();
   let quietSince: number | undefined;
@@ -70,8 +65,11 @@ export async function removeThroughDaemon(init: DaemonRemovalInit): Promise<Remo
   }
 }
 
-/** Repeats the request for a finished removal until the process is killed. Without the requests new pods would get their networks again. */
-export async function holdRemoval({ socketPath, configDirectory }: DaemonRemovalInit): Promise<never> {
+/**
+ * Repeats the request for a finished removal until the process is killed. Without the requests new pods would get their networks again.
+ * `configDirectory`: as for `removeThroughDaemon`.
+ */
+export async function holdRemoval(socketPath: string, configDirectory: string | undefined): Promise<never> {
   const silence = new Silence();
   for (;;) {
     const report = await takeRemovalStep(socketPath, "finish", true);

@@ -77,7 +77,7 @@ const document: StatusDocument = {
 };
 
 test("prints a whole node in 80 columns, with failing attachments first", () => {
-  expect(statusText(document, { width: 80 })).toMatchInlineSnapshot(`
+  expect(statusText(document, 80)).toMatchInlineSnapshot(`
     "Daemon: NOT READY, version 1.2.3, pid 812, up 2d
       ok  socket   /run/plexus/plexus.sock: listens
       NO  journal  /var/lib/cni/plexus: /var/lib/cni/plexus can't be written: EROFS
@@ -118,7 +118,7 @@ test("prints a whole node in 80 columns, with failing attachments first", () => 
 test("prints a node without a daemon", () => {
   const silent = { socket: "/run/plexus/status.sock", why: "the socket does not exist" };
   const alone = { ...document, daemon: null, failures: [], nodes: [{ ...node, attachments: [], networks: [], pools: [] }] };
-  expect(statusText(alone, { width: 80, silent })).toMatchInlineSnapshot(`
+  expect(statusText(alone, 80, undefined, silent)).toMatchInlineSnapshot(`
     "Daemon: no answer on /run/plexus/status.sock (the socket does not exist).
     Without a daemon the shim starts a one-shot engine for each call, which is
     slower. The rest of this status comes from the state directory.
@@ -154,7 +154,7 @@ test("ten thousand attachments with hostile names fit one screen, without contro
     addresses: ["a".repeat(900)],
   };
   const many = { ...node, attachments: Array.from({ length: 10_000 }, () => hostile) };
-  const text = statusText({ ...document, nodes: [many] }, { width: 80 });
+  const text = statusText({ ...document, nodes: [many] }, 80);
   expect(text).toContain("  … and 9980 more: plexusctl attachments\n");
   // oxlint-disable-next-line no-control-regex -- the text must not contain control characters
   expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/);
@@ -170,9 +170,9 @@ test("wide output cuts no cell, and has the columns CONTAINER and SOURCE", () =>
 
 test("reports an installed version that differs from the running one, and only then", () => {
   const running = document.daemon?.version ?? "";
-  const text = statusText(document, { width: 80, installedVersion: "9.9.9" });
+  const text = statusText(document, 80, "9.9.9");
   expect(text).toContain(
     `  Version 9.9.9 is installed, but the daemon still runs version ${running}.\n  To do: systemctl restart plexusd\n`,
   );
-  expect(statusText(document, { width: 80, installedVersion: running })).toBe(statusText(document, { width: 80 }));
+  expect(statusText(document, 80, running)).toBe(statusText(document, 80));
 });

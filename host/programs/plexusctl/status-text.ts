@@ -6,31 +6,30 @@ import type { DaemonStatus, Failure, StatusDocument } from "../../telemetry/stat
 import { ageOf } from "./age.ts";
 import { type Column, table, wrap } from "../../node/command-line/table.ts";
 
-/** Options of the printed status. */
-export interface TextInit {
-  /** Version of the files on the node: plexusctl's own version, because an update replaces plexusctl and plexusd together. */
-  readonly installedVersion?: string;
-  /** Maximum columns of a table; Infinity for `-o wide`. */
-  readonly width: number;
-  /** The status socket, and the reason why no daemon answered on it. For a document without a daemon. */
-  readonly silent?: { readonly socket: string; readonly why: string };
-}
-
 /** Maximum rows of a section, except with `-o wide`. */
 const maxRows = 20;
 const maxFailures = 5;
 /** Maximum columns of sentences, also with `-o wide`: longer lines are hard to read. */
 const proseColumns = 80;
 
-/** The text of `plexusctl status`. */
-export function statusText(document: StatusDocument, init: TextInit): string {
+/**
+ * The text of `plexusctl status`. `width`: maximum columns of a table; Infinity for `-o wide`. `installedVersion`: version of the files on
+ * the node: plexusctl's own version, because an update replaces plexusctl and plexusd together. `silent`: the status socket, and the reason
+ * why no daemon answered on it. For a document without a daemon.
+ */
+export function statusText(
+  document: StatusDocument,
+  width: number,
+  installedVersion?: string,
+  silent?: { readonly socket: string; readonly why: string },
+): string {
   const { daemon, nodes, failures, time } = document;
   const used = nodes.filter(({ journal, abandoned, problems }) => journal.entries + abandoned.entries + problems.length > 0);
   const shownNodes = used.length > 0 ? used : nodes.slice(0, 1);
   const lines = [
-    ...(daemon === null ? silentLines(init) : [...daemonLines(daemon, time), ...updateLines(daemon, init)]),
-    ...shownNodes.flatMap((node) => nodeLines(node, init, time, shownNodes.length > 1)),
-    ...failureLines(failures, init, time),
+    ...(daemon === null ? silentLines(silent) : [...daemonLines(daemon, time), ...updateLines(daemon, installedVersion)]),
+    ...shownNodes.flatMap((node) => nodeLines(node, width, time, shownNodes.length > 1)),
+    ...failureLines(failures, width, time),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -61,7 +60,7 @@ export function attachmentsText(nodes: readonly NodeState[], width: number, time
   return shown.length === 0 ? [] : table([...columns, ...wide], shown, width);
 }
 
-function silentLines({ silent }: TextInit): readonly string[] {
+function silentLines(silent?: { readonly socket: string; readonly why: string }): readonly string[] {
   const { socket = "", why = "" } = silent ?? {};
   return [
     ...wrap(`Daemon: no answer on ${socket} (${why}).`, proseColumns),
@@ -92,16 +91,16 @@ function daemonLines(
 }
 
 /** An update replaces the files on the node, but a running daemon keeps the version that it was started with. */
-function updateLines({ version }: DaemonStatus, { installedVersion = version }: TextInit): readonly string[] {
+function updateLines({ version }: DaemonStatus, installedVersion: string = version): readonly string[] {
   if (installedVersion === version) return [];
   const lines = [`Version ${installedVersion} is installed, but the daemon still runs version ${version}.`];
   return [...lines, "To do: systemctl restart plexusd"].flatMap((line) => indented(line, 2));
 }
 
-function nodeLines(node: NodeState, init: TextInit, time: string, several: boolean): readonly string[] {
+function nodeLines(node: NodeState, width: number, time: string, several: boolean): readonly string[] {
   const { attachments, networks, pools, journal, abandoned, problems } = node;
-  const rows = init.width === Infinity ? Infinity : maxRows;
-  const inner = init.width - 2;
+  const rows = width === Infinity ? Infinity : maxRows;
+  const inner = width - 2;
   const attached = attachments.filter(({ state }) => state === "attached").length;
   const failing = attachments.filter(isFailing).length;
   return [
@@ -139,7 +138,7 @@ function nodeLines(node: NodeState, init: TextInit, time: string, several: boole
   ];
 }
 
-function failureLines(failures: readonly Failure[], { width }: TextInit, time: string): readonly string[] {
+function failureLines(failures: readonly Failure[], width: number, time: string): readonly string[] {
   if (failures.length === 0) return [];
   const shown = failures.slice(0, width === Infinity ? undefined : maxFailures);
   return [

@@ -15,9 +15,9 @@ export async function statusCommand(line: Invocation): Promise<CommandResult | C
   const wrong = notAbsolute(line, "status-socket", "state-dir");
   if (wrong !== undefined) return wrong;
   const socket = statusSocketOf(line);
-  const { document, silent } = await readStatus({ statusSocket: socket, stateDir: stateDirOf(line) });
-  const noAnswer = silent === undefined ? {} : { silent: { socket, why: silent } };
-  const text = (width: number): string => statusText(document, { width, installedVersion: version, ...noAnswer });
+  const { document, silent } = await readStatus(socket, stateDirOf(line));
+  const noAnswer = silent === undefined ? undefined : { socket, why: silent };
+  const text = (width: number): string => statusText(document, width, version, noAnswer);
   const names = (): readonly string[] => document.nodes.flatMap((node) => node.attachments.map(attachmentName));
   return { stdout: await printed({ value: document, text, names }, line), status: needsAttention(document) ? 1 : 0 };
 }
@@ -27,7 +27,7 @@ export async function attachmentsCommand(line: Invocation): Promise<CommandResul
   const wrong = notAbsolute(line, "status-socket", "state-dir");
   if (wrong !== undefined) return wrong;
   const stateDir = stateDirOf(line);
-  const { document } = await readStatus({ statusSocket: statusSocketOf(line), stateDir });
+  const { document } = await readStatus(statusSocketOf(line), stateDir);
   const all = document.nodes.flatMap((node) => node.attachments);
   const problems = document.nodes.flatMap((node) => node.problems);
   const text = (width: number): string => {

@@ -13,7 +13,7 @@ import { refusalOf, writeOutputFile } from "../../store/files/output-file.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../../node/command-line/common-options.ts";
+import { nodePlacesOf, type NodePlaces, notAbsolute } from "../../node/command-line/common-options.ts";
 import { explainTarget } from "./explain.ts";
 import { readCalls } from "./read-calls.ts";
 import { readStatus } from "./read-status.ts";
@@ -39,26 +39,22 @@ export async function sysdumpCommand(line: Invocation): Promise<CommandResult | 
     await new Promise<void>((done) => process.stdout.write(archive, () => done()));
     return { stdout: "", status: 0 };
   }
-  const written = writeOutputFile(options.output, archive, { replaces: false });
+  const written = writeOutputFile(options.output, archive, false);
   if (!written.ok) return failure(written.fault.msg);
   const text = `${options.output}: ${archive.length} bytes; left out: ${leftOut.length} (see contents.json)`;
   return { stdout: `${text}\n`, status: 0 };
 }
 
-interface SysdumpOptions {
+interface SysdumpOptions extends NodePlaces {
   readonly output: string;
   readonly maxBytes: number;
-  readonly statusSocket: string;
-  readonly stateDir: string;
-  readonly config: string;
-  readonly cniPath: string;
 }
 
 async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): Promise<SysdumpInit> {
   const settings = readHostSettings(config, cniPath);
   const configuration = settings.ok ? settings.value?.configuration : undefined;
   const home = dirname(realpathSync(process.argv[1] ?? ""));
-  const { document } = await readStatus({ statusSocket, stateDir });
+  const { document } = await readStatus(statusSocket, stateDir);
   const stateDirectories = [stateDir, ...document.nodes.map(({ stateDirectory }) => stateDirectory)];
   const metrics = async (): Promise<string> => {
     const answer = await askDaemon({ socketPath: statusSocket, method: "GET", path: "/metrics", patienceMs });
@@ -103,7 +99,7 @@ async function lintOf(config: string, cniPath: string): Promise<unknown> {
 
 /** The networks of the host configuration: each step's plugin, grants and rules. */
 async function explanationOf(config: string, cniPath: string): Promise<unknown> {
-  const explanation = await explainTarget({ target: undefined, config, cniPath });
+  const explanation = await explainTarget(undefined, config, cniPath);
   if (!explanation.ok) throw new Error(explanation.fault.msg);
   return explanation.value;
 }
@@ -119,9 +115,6 @@ function readSysdumpOptions(line: Invocation): SysdumpOptions | CommandLineMista
   return {
     output: output === "-" ? "-" : resolve(output ?? `plexus-sysdump-${hostname()}.tar.gz`),
     maxBytes: mebibytes * mebibyte,
-    statusSocket: statusSocketOf(line),
-    stateDir: stateDirOf(line),
-    config: configOf(line),
-    cniPath: cniPathOf(line),
+    ...nodePlacesOf(line),
   };
 }

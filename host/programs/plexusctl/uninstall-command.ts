@@ -42,9 +42,11 @@ async function removeByDaemon(line: Invocation): Promise<CommandResult> {
   const socketPath = statusSocketOf(line);
   const timeoutMs = secondsOf(line) * 1000;
   const held = flags.has("hold");
-  const init = { socketPath, timeoutMs, held, configDirectory: valueOf(line, "cni-config-dir") };
-  if (!flags.has("cancel") && !flags.has("wait")) return holdRemoval(init);
-  const outcome = await (flags.has("cancel") ? cancelRemoval(socketPath) : removeThroughDaemon(init));
+  const configDirectory = valueOf(line, "cni-config-dir");
+  if (!flags.has("cancel") && !flags.has("wait")) return holdRemoval(socketPath, configDirectory);
+  const outcome = await (flags.has("cancel")
+    ? cancelRemoval(socketPath)
+    : removeThroughDaemon(socketPath, timeoutMs, held, configDirectory));
   if (typeof outcome === "string") return failure(`${socketPath}: the daemon did not do it: ${outcome}`);
   const names = (): readonly string[] => outcome.pods.map(({ pod }) => pod);
   return {

@@ -12,7 +12,7 @@ export interface AgentConnection {
 }
 
 /** Whether the agent executes native plugins; `plexus agent --netlink-only` does not. */
-export function runsPlugins({ environment }: Pick<AgentConnection, "environment">): boolean {
+export function runsPlugins({ environment }: AgentConnection): boolean {
   return environment.get("PLEXUS_AGENT") !== "netlink-only";
 }
 

@@ -11,7 +11,7 @@ import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { AgentConnection } from "./agent.ts";
 import { SilentConnections } from "../../store/files/silent-connections.ts";
-import { inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
+import { type DaemonSocket, inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
 import type { Clock } from "../../system/clock.ts";
 
 /** The daemon's handlers for connections. */
@@ -26,20 +26,12 @@ export interface CallService {
   readonly warn: (text: string) => void;
 }
 
-/** The settings of the call server. */
-export interface CallServerInit extends QueueBounds {
-  /** Absolute path, at most 107 bytes. */
-  readonly socket: string;
-  /** User ids that may call: root's and the daemon's own. */
-  readonly uids: readonly number[];
-  /** Longest time until a connection has sent its request, in ms. */
-  readonly requestMs: number;
-}
-
 /** Maximum connected agents. A node needs one; a restarted agent may connect before the old connection ends. */
 const maxAgents = 16;
 /** Maximum connections that have not sent a request. A shim sends its request within a millisecond. */
 const maxSilent = 64;
+/** Longest time until a connection has sent its request, in ms. */
+const requestMs = 10_000;
 /** Longest time until a peer has read its reply, in ms. */
 const replyMs = 10_000;
 /** Interval between checks that the socket's file still exists, in ms. */
@@ -48,7 +40,8 @@ const watchMs = 2000;
 /** The server of one daemon. */
 export class CallServer {
   readonly queue: CallQueue;
-  readonly #init: CallServerInit;
+  readonly #at: DaemonSocket;
+  readonly #bounds: QueueBounds;
   readonly #service: CallService;
   readonly #server: Server;
   /** Connections of calls, and connections that have not yet sent a request or an agent's greeting. */
@@ -65,10 +58,11 @@ export class CallServer {
   #complained = false;
   #lastClosed: () => void = () => undefined;
 
-  constructor(init: CallServerInit, service: CallService) {
-    this.#init = init;
+  constructor(at: DaemonSocket, bounds: QueueBounds, service: CallService) {
+    this.#at = at;
+    this.#bounds = bounds;
     this.#service = service;
-    this.queue = new CallQueue(init);
+    this.queue = new CallQueue(bounds);
     // The queue bounds the connections with a request, `#silent` bounds those without. A call beyond the queue is refused with an answer.
     this.#server = createServer((socket) => void this.#connection(socket));
   }
@@ -81,8 +75,8 @@ export class CallServer {
   }
 
   async #bind(): Promise<Result<void>> {
-    const listens = await listenOn(this.#server, this.#init.socket);
-    if (listens.ok) this.#file = inodeOf(this.#init.socket);
+    const listens = await listenOn(this.#server, this.#at.socket);
+    if (listens.ok) this.#file = inodeOf(this.#at.socket);
     return listens;
   }
 
@@ -91,13 +85,13 @@ export class CallServer {
    * may belong to another daemon and stays: closing this server would remove it.
    */
   async #listenAgain(): Promise<void> {
-    if (this.#closing || this.#binding || inodeOf(this.#init.socket) !== undefined) return;
+    if (this.#closing || this.#binding || inodeOf(this.#at.socket) !== undefined) return;
     this.#binding = true;
     this.#server.close();
     const listens = await this.#bind();
     this.#binding = false;
     const what = listens.ok ? "the socket's file was gone; created it again" : `the socket's file is gone: ${listens.fault.msg}`;
-    if (listens.ok || !this.#complained) this.#service.warn(`${this.#init.socket}: ${what}`);
+    if (listens.ok || !this.#complained) this.#service.warn(`${this.#at.socket}: ${what}`);
     this.#complained = !listens.ok;
     // The daemon may have been stopped meanwhile.
     if (this.#closing) this.#server.close();
@@ -110,7 +104,7 @@ export class CallServer {
 
   /** Whether shims can connect: without its file, a listening socket is unreachable. */
   get listening(): boolean {
-    return this.#server.listening && this.#file !== undefined && inodeOf(this.#init.socket) === this.#file;
+    return this.#server.listening && this.#file !== undefined && inodeOf(this.#at.socket) === this.#file;
   }
 
   /**
@@ -122,7 +116,7 @@ export class CallServer {
     clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
     // Before the socket goes: a call between the two would not know that the next daemon comes.
-    markAway(this.#init.socket);
+    markAway(this.#at.socket);
     this.#server.close();
     this.queue.giveBack();
     this.#lastClosed = resolve;
@@ -142,14 +136,14 @@ export class CallServer {
     socket.once("close", () => this.#noLongerCall(socket));
     const shim = new ConnectedShim(socket);
     const uid = uidOf(socket);
-    if (uid === undefined || !this.#init.uids.includes(uid)) {
+    if (uid === undefined || !this.#at.uids.includes(uid)) {
       const text = `refused uid ${uid ?? "unknown"}: only root and the daemon's user may connect`;
-      this.#service.warn(`${this.#init.socket}: ${text}`);
+      this.#service.warn(`${this.#at.socket}: ${text}`);
       socket.destroy();
       return;
     }
     this.#silent.add(socket);
-    const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
+    const late = setTimeout(() => socket.destroy(), requestMs);
     try {
       await shim.welcome();
       const purpose = await shim.purpose;
@@ -212,7 +206,7 @@ export class CallServer {
     if (turn.kind === "left") throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
     if (turn.kind === "given-back") return givenBack;
     this.#service.waited(undefined);
-    const { active, waiting } = this.#init;
+    const { active, waiting } = this.#bounds;
     return refusal(fault("DAEMON_BUSY", `the daemon serves ${active} calls and ${waiting} more wait (--calls, --queue)`));
   }
 }

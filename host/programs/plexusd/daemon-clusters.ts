@@ -45,11 +45,6 @@ export interface DaemonClustersInit {
    * itself: it is newer than the file, and a process that could replace the file cannot lead the daemon to another server.
    */
   readonly serviceAccount?: InCluster | undefined;
-  readonly clock: Clock;
-  /** Receives warnings that belong to no single call. */
-  readonly warn: (text: string) => void;
-  /** Called for each watched pod that was listed, created, changed or removed. */
-  readonly onPod?: InformersInit["onPod"];
 }
 
 /** Maximum concurrent requests to one API server. */
@@ -67,6 +62,9 @@ const maxSources = 8;
 /** The sources of one daemon. */
 export class DaemonClusters {
   readonly #init: DaemonClustersInit;
+  readonly #clock: Clock;
+  readonly #warn: (text: string) => void;
+  readonly #onPod: InformersInit["onPod"];
   readonly #apis = new Map<string, Promise<OpenApi>>();
   readonly #directories = new Map<string, Promise<Cluster>>();
   /** Ends the watch of each directory of manifests. */
@@ -74,8 +72,12 @@ export class DaemonClusters {
   readonly #opened = new Set<Informers>();
   #closed = false;
 
-  constructor(init: DaemonClustersInit) {
+  /** `warn` receives warnings that belong to no single call, `onPod` each watched pod that was listed, created, changed or removed. */
+  constructor(init: DaemonClustersInit, clock: Clock, warn: (text: string) => void, onPod?: InformersInit["onPod"]) {
     this.#init = init;
+    this.#clock = clock;
+    this.#warn = warn;
+    this.#onPod = onPod;
   }
 
   /** The node's name in the Kubernetes API; undefined if unknown. */
@@ -94,7 +96,7 @@ export class DaemonClusters {
       const read = await credentials();
       if (!read.ok && read.fault.msg !== lastWarning) {
         const source = this.#init.kubeconfig === undefined ? "the service account" : "--kubeconfig";
-        this.#init.warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
+        this.#warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
       }
       if (!read.ok) lastWarning = read.fault.msg;
       setTimeout(() => void begin(), unreadableMs).unref();
@@ -115,7 +117,7 @@ export class DaemonClusters {
       connection,
       budgetMs,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      clock: this.#init.clock,
+      clock: this.#clock,
       warn,
     });
     return informers.over(cluster);
@@ -143,7 +145,7 @@ export class DaemonClusters {
     const { watchManifests } = await import("../../cluster/manifests/watch-manifests.ts");
     const end = watchManifests(manifests, onManifests, (why) => {
       this.#manifestWatches.delete(manifests);
-      this.#init.warn(`${manifests}: changes are not noticed at once: ${why}`);
+      this.#warn(`${manifests}: changes are not noticed at once: ${why}`);
     });
     this.#manifestWatches.set(manifests, end);
   }
@@ -192,7 +194,7 @@ export class DaemonClusters {
     return shared(
       this.#directories,
       path,
-      () => openDirectory(path, this.#init.clock),
+      () => openDirectory(path, this.#clock),
       async () => {},
     );
   }
@@ -202,12 +204,13 @@ export class DaemonClusters {
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/api/informers.ts");
     const { kubeCluster } = await import("../../cluster/api/kube-cluster.ts");
-    const { nodeName, serviceAccount, clock, warn, onPod } = this.#init;
+    const { nodeName, serviceAccount } = this.#init;
+    const [clock, warn, onPod] = [this.#clock, this.#warn, this.#onPod];
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig
-        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, { warn, clock })
-        : keptCredentials(kubeconfig, { allowInsecure }, { warn, clock });
-    const connection = new Connection({ clock, sockets: maxSockets });
+        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn, clock)
+        : keptCredentials(kubeconfig, { allowInsecure }, warn, clock);
+    const connection = new Connection(clock, maxSockets);
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
     this.#opened.add(informers);

@@ -20,7 +20,7 @@ export class DaemonNode implements Node {
   readonly clock: Clock;
   readonly startedAt: Date;
   readonly features = planFeatures;
-  readonly writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
+  readonly writer = backgroundWriter(undefined, new RecycledFiles());
   /** Exclude the daemon's calls, rounds and features from each other. */
   readonly locks = new AsyncLocks();
   readonly takeLock: Node["takeLock"] = (shim) => (wanted) => takeLockFor(shim, this.locks, wanted);

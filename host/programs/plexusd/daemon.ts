@@ -2,29 +2,36 @@
 
 import type { ResidentSettings } from "../../../features/resident-part.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { Reconciler, type ReconcilerDeps, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { systemClock } from "../../system/clock.ts";
-import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
+import { Endpoint, type TcpAddress } from "../../telemetry/endpoint.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
-import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
-import { CallServer, type CallServerInit } from "./call-server.ts";
+import { type Observed, Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
+import type { DaemonSocket } from "../../store/files/unix-socket.ts";
+import type { QueueBounds } from "./call-queue.ts";
+import { CallServer } from "./call-server.ts";
 import { DaemonCalls } from "./daemon-calls.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
 import { DaemonNode } from "./daemon-node.ts";
-import { PodLife, type PodLifeInit } from "./pod-life.ts";
+import { PodLife, type PodLifeDeps, type PodLifeInit } from "./pod-life.ts";
 import { ResidentParts } from "./resident-parts.ts";
 import { checkSockets } from "./unsafe-socket.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 
 /** The settings of the daemon's parts. */
 export interface DaemonInit {
-  readonly server: CallServerInit;
+  /** The socket of the shim and the agent. */
+  readonly calls: DaemonSocket;
+  readonly queue: QueueBounds;
+  /** The socket of plexusctl. */
+  readonly status: DaemonSocket;
+  /** The address for metrics; undefined: no TCP. */
+  readonly metricsListen: TcpAddress | undefined;
   readonly delegates: DaemonDelegatesInit;
-  readonly clusters: Omit<DaemonClustersInit, "clock" | "warn" | "onPod">;
-  readonly telemetry: Omit<TelemetryInit, "clock">;
-  readonly endpoint: Omit<EndpointInit, "clock">;
+  readonly clusters: DaemonClustersInit;
+  readonly telemetry: TelemetryInit;
   /** Undefined: nothing is reconciled. */
   readonly reconcile?: ReconcilerInit;
   /** Undefined: the daemon writes no network configuration. */
@@ -57,74 +64,78 @@ export class Daemon {
 
   constructor(init: DaemonInit) {
     this.#init = init;
-    const { server, delegates, clusters, telemetry, endpoint, reconcile = noRounds, podLife, residents } = init;
     const clock = systemClock;
-    this.telemetry = new Telemetry(
-      { ...telemetry, clock },
-      {
-        metrics: this.metrics,
-        socket: server.socket,
-        listening: () => this.#server.listening,
-        queue: () => {
-          const { active, waiting } = this.#server.queue;
-          return { active, waiting, mostActive: server.active, mostWaiting: server.waiting };
-        },
-        sandboxes: () => this.#delegates.counts,
-        isolation: () => this.#delegates.isolation,
-        warmUp: () => this.#delegates.warmUp(),
-        agents: () => this.calls.agents.count,
-        configuration: () => this.#podLife?.check(),
-      },
-    );
+    this.telemetry = new Telemetry(clock, init.telemetry, this.#observed());
     const warn = (text: string): void => this.telemetry.warn(text);
-    const log = (level: "info" | "warn", text: string): void => this.telemetry.log(level, text);
-    this.residents = new ResidentParts(residents);
-    this.#clusters = new DaemonClusters({
-      ...clusters,
-      clock,
-      warn,
-      onPod: (...changed) => this.residents.podChanged(...changed),
-    });
-    this.#delegates = new DaemonDelegates(delegates, clock);
+    this.residents = new ResidentParts(init.residents);
+    this.#clusters = new DaemonClusters(init.clusters, clock, warn, (...changed) => this.residents.podChanged(...changed));
+    this.#delegates = new DaemonDelegates(init.delegates, clock);
     this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);
-    this.reconciler = new Reconciler(reconcile, {
-      agent: () => this.calls.agentOfRound,
-      takeLock: (wanted) => this.#node.locks.take(wanted),
-      clock,
-      isBusy: () => this.#server.queue.waiting > 0,
-      warn,
-      onRound: (report) => countRound(this.metrics, report),
-      onUndone: (undone) => countUndone(this.metrics, undone),
-    });
+    this.reconciler = new Reconciler(init.reconcile ?? noRounds, this.#roundDeps());
     this.calls = new DaemonCalls(this.#node, this.reconciler, this.residents);
-    this.#server = new CallServer(server, {
+    this.#server = new CallServer(init.calls, init.queue, {
       serve: (...call) => this.calls.serve(...call),
       agent: (connection) => this.calls.connected(connection),
       waited: (ms) => this.telemetry.waited(ms),
       clock,
       warn,
     });
-    this.#podLife =
-      podLife &&
-      new PodLife(podLife, {
-        metrics: this.metrics,
-        listening: () => this.#server.listening,
-        watchesAreLive: () => watchesAreLive(this.#clusters.informers),
-        ownApi: () => this.#clusters.ownApi(),
-        stateDirectories: () => this.telemetry.stateDirectories,
-        callsBefore: (ms) => this.#server.callsBefore(ms),
-        clock,
-        log,
-        // As the kubelet stops a container: running calls end first.
-        restart: () => process.kill(process.pid, "SIGTERM"),
-      });
-    this.#endpoint = new Endpoint({ ...endpoint, clock }, this.telemetry, this.metrics, {
+    this.#podLife = init.podLife && new PodLife(init.podLife, this.#podLifeDeps());
+    this.#endpoint = new Endpoint(init.status, init.metricsListen, clock, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
       pages: () => this.residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),
     });
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.#inform();
+  }
+
+  /** The parts that telemetry reads. They are made after it, because they warn by it. */
+  #observed(): Observed {
+    const { calls, queue } = this.#init;
+    return {
+      metrics: this.metrics,
+      socket: calls.socket,
+      listening: () => this.#server.listening,
+      queue: () => {
+        const { active, waiting } = this.#server.queue;
+        return { active, waiting, mostActive: queue.active, mostWaiting: queue.waiting };
+      },
+      sandboxes: () => this.#delegates.counts,
+      isolation: () => this.#delegates.isolation,
+      warmUp: () => this.#delegates.warmUp(),
+      agents: () => this.calls.agents.count,
+      configuration: () => this.#podLife?.check(),
+    };
+  }
+
+  /** The parts that a round of the reconciler uses. */
+  #roundDeps(): ReconcilerDeps {
+    return {
+      agent: () => this.calls.agentOfRound,
+      takeLock: (wanted) => this.#node.locks.take(wanted),
+      clock: this.#node.clock,
+      isBusy: () => this.#server.queue.waiting > 0,
+      warn: (text) => this.telemetry.warn(text),
+      onRound: (report) => countRound(this.metrics, report),
+      onUndone: (undone) => countUndone(this.metrics, undone),
+    };
+  }
+
+  /** The parts on which the configuration for the runtime depends. */
+  #podLifeDeps(): PodLifeDeps {
+    return {
+      metrics: this.metrics,
+      listening: () => this.#server.listening,
+      watchesAreLive: () => watchesAreLive(this.#clusters.informers),
+      ownApi: () => this.#clusters.ownApi(),
+      stateDirectories: () => this.telemetry.stateDirectories,
+      callsBefore: (ms) => this.#server.callsBefore(ms),
+      clock: this.#node.clock,
+      log: (level, text) => this.telemetry.log(level, text),
+      // As the kubelet stops a container: running calls end first.
+      restart: () => process.kill(process.pid, "SIGTERM"),
+    };
   }
 
   /** The lines of the status document. */
@@ -139,12 +150,12 @@ export class Daemon {
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
   async start(): Promise<Result<number | undefined>> {
-    const { server, endpoint: endpointInit, delegates } = this.#init;
+    const { calls, status, delegates } = this.#init;
     await this.#makeResidents();
     // Calls do not wait for the clusters.
     void this.#clusters.start();
     this.#delegates.start();
-    const safe = checkSockets([server.socket, endpointInit.socket, ...this.residents.sockets], delegates.jail);
+    const safe = checkSockets([calls.socket, status.socket, ...this.residents.sockets], delegates.jail);
     if (!safe.ok) return safe;
     // The call server starts last, so that a daemon that cannot start begins no call.
     const endpoint = await this.#endpoint.listen();
@@ -165,12 +176,12 @@ export class Daemon {
   }
 
   #makeResidents(): Promise<void> {
-    const { telemetry, endpoint, reconcile = noRounds } = this.#init;
+    const { telemetry, status, reconcile = noRounds } = this.#init;
     return this.residents.make({
       nodeName: this.#clusters.nodeName,
       stateDirectory: telemetry.stateDirectory,
       directories: reconcile.directories,
-      uids: endpoint.uids,
+      uids: status.uids,
       agent: () => this.calls.agentOfRound,
       takeLock: (wanted) => this.#node.locks.take(wanted),
       clock: this.#node.clock,

@@ -166,7 +166,8 @@ function daemonInit(
   const uids = [0, process.getuid?.() ?? 0];
   const serviceAccount = serviceAccountOf(options);
   return {
-    server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
+    calls: { socket: options.socket, uids },
+    queue: { active: options.calls, waiting: options.queue },
     delegates: {
       ...sandbox,
       warm: Math.min(2, sandboxes),
@@ -186,7 +187,8 @@ function daemonInit(
         resource: { "service.name": "plexusd", "service.version": version, "k8s.node.name": nodeName ?? "" },
       },
     },
-    endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
+    status: { socket: options.statusSocket, uids },
+    metricsListen: options.metricsListen,
     reconcile: { directories: [stateDir], ...options.reconcile },
     podLife: podLifeOf(options, files, nodeName, serviceAccount),
     residents: options.residents,

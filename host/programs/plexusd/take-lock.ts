@@ -8,11 +8,7 @@ import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 const lookMs = 500;
 
 /** Takes a lock. Throws ShimGone if the shim disconnects meanwhile: its container may already be deleted, so the call must not continue. */
-export async function takeLockFor(
-  shim: Pick<Shim, "ensureConnected">,
-  locks: AsyncLocks,
-  wanted: LockRequest,
-): Promise<LockAnswer> {
+export async function takeLockFor(shim: Shim, locks: AsyncLocks, wanted: LockRequest): Promise<LockAnswer> {
   const taken = locks.tryTake(wanted);
   if (taken !== undefined) return taken;
   const gone = new AbortController();

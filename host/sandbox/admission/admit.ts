@@ -115,7 +115,7 @@ export function keyOf(name: string, { memoryPages, tableEntries, coreInstances }
 }
 
 /** The fault of a component that is too long; undefined for any other. */
-export function lengthFault(length: number, { componentBytes }: Pick<Limits, "componentBytes">): Result<never> | undefined {
+export function lengthFault(length: number, { componentBytes }: Limits): Result<never> | undefined {
   if (length <= componentBytes) return undefined;
   return failed(fault("COMPONENT_REFUSED", `component refused: ${length} bytes (${componentLimit(componentBytes)})`));
 }

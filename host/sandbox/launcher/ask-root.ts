@@ -31,7 +31,7 @@ type AskPath = (
  * The requests about paths. Each waits for the answer: an operation that failed is synchronous, and holds a lock. A request takes a fork and some system calls.
  * Only this process reads from the connection.
  */
-export function askPaths({ descriptor: connection }: Pick<LaunchServer, "descriptor">): AskPath {
+export function askPaths({ descriptor: connection }: LaunchServer): AskPath {
   // After a missing answer the next one could be that of an earlier request.
   let answers = true;
   return (verb, path) => {

@@ -27,7 +27,7 @@ export function maxReportBytes(componentBytes: number): number {
 const refusals: readonly FaultKind[] = ["COMPONENT_REFUSED", "LIMIT_MEMORY"];
 
 /** The examined component, or the fault of its refusal. Throws NonConforming for an answer that no intact process sends. */
-export function readReport({ json, raw }: Pick<Frame, "json" | "raw">): Result<ExaminedComponent> {
+export function readReport({ json, raw }: Frame): Result<ExaminedComponent> {
   const { refused, declaration, imports, capabilities, plan, sizes } = fields(json);
   if (refused !== undefined) {
     const { fault: kind, message } = fields(refused);

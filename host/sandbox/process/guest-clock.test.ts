@@ -18,7 +18,7 @@ afterEach(() => {
 function clockOf(guestMs: number, deadlineMs = 1_000_000): GuestClock {
   const began = performance.now();
   const expire = (which: string): void => void expired.push(`${which} at ${performance.now() - began}`);
-  return new GuestClock({ guestMs, deadlineMs, cpuMs: () => cpuMs, expire });
+  return new GuestClock(guestMs, deadlineMs, () => cpuMs, expire);
 }
 
 test("a guest's time is summed over its runs, without the host's time between them", () => {

@@ -3,21 +3,14 @@
 /** Maximum of wall-clock time, as a multiple of the guest's own time, on a machine without a free CPU. */
 const maxWallFactor = 10;
 
-/** Settings of a clock. */
-export interface GuestClockInit {
-  /** Milliseconds of the guest's own time. */
-  readonly guestMs: number;
-  /** Milliseconds for the whole call. */
-  readonly deadlineMs: number;
-  /** CPU time of the guest's process in ms; undefined if the system does not report it. */
-  readonly cpuMs: () => number | undefined;
-  /** Called at most once for each limit that has passed. */
-  readonly expire: (which: "time" | "deadline") => void;
-}
-
 /** The clock of one call. */
 export class GuestClock {
-  readonly #init: GuestClockInit;
+  /** Milliseconds of the guest's own time. */
+  readonly #guestMs: number;
+  /** CPU time of the guest's process in ms; undefined if the system does not report it. */
+  readonly #cpuMs: () => number | undefined;
+  /** Called at most once for each limit that has passed. */
+  readonly #expire: (which: "time" | "deadline") => void;
   readonly #deadline: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   /** The guest's remaining time in ms when it last started. */
@@ -29,11 +22,19 @@ export class GuestClock {
   /** CPU time of the guest's process when the limit first passed. */
   #cpuMsAtLimit: number | undefined;
 
-  constructor(init: GuestClockInit) {
-    this.#init = init;
-    this.#left = init.guestMs;
-    this.#extraMs = init.guestMs * (maxWallFactor - 1);
-    this.#deadline = setTimeout(() => init.expire("deadline"), init.deadlineMs);
+  /** `deadlineMs`: milliseconds for the whole call. */
+  constructor(
+    guestMs: number,
+    deadlineMs: number,
+    cpuMs: () => number | undefined,
+    expire: (which: "time" | "deadline") => void,
+  ) {
+    this.#guestMs = guestMs;
+    this.#cpuMs = cpuMs;
+    this.#expire = expire;
+    this.#left = guestMs;
+    this.#extraMs = guestMs * (maxWallFactor - 1);
+    this.#deadline = setTimeout(() => expire("deadline"), deadlineMs);
   }
 
   /** The guest runs from now on. */
@@ -75,12 +76,11 @@ export class GuestClock {
    * CPU time that it still lacks. The CPU time is not read earlier, because hardly any guest reaches its limit.
    */
   #limitPassed(): void {
-    const { guestMs, cpuMs, expire } = this.#init;
-    const cpu = cpuMs();
-    const missing = cpu === undefined ? 0 : guestMs - (cpu - (this.#cpuMsAtLimit ??= cpu));
+    const cpu = this.#cpuMs();
+    const missing = cpu === undefined ? 0 : this.#guestMs - (cpu - (this.#cpuMsAtLimit ??= cpu));
     const granted = Math.min(missing, this.#extraMs);
     if (granted <= 0) {
-      expire("time");
+      this.#expire("time");
       return;
     }
     this.#extraMs -= granted;

@@ -102,12 +102,12 @@ export class GuestSessions {
     if (abi === undefined) throw new Error(`no ABI ${component.plan.abi}`);
     if (!this.process.isAlive) return this.process.ended.then(lostProcessOutcome);
     const isSuspendable = mayWait(component.plan.capabilities);
-    const clock = new GuestClock({
-      guestMs: limits.timeMs + (isSuspendable ? graceMs : 0),
+    const clock = new GuestClock(
+      limits.timeMs + (isSuspendable ? graceMs : 0),
       deadlineMs,
-      cpuMs: () => this.process.cpuMs(),
-      expire: (which) => this.#expired(session, which),
-    });
+      () => this.process.cpuMs(),
+      (which) => this.#expired(session, which),
+    );
     this.#lastNumber += 1;
     const session = new GuestSession(this.#lastNumber, call, abi, imports, clock);
     const bytes = jsonFactor * Math.max(limits.outputBytes, limits.logBytes);

@@ -27,7 +27,7 @@ export class ProcessStarter {
   startProblem: string | undefined;
 
   /** `memory` answers the bounds of a process. */
-  constructor(init: Partial<SandboxProcessInit>, memory: Pick<ProcessMemory, "ofProcess">) {
+  constructor(init: Partial<SandboxProcessInit>, memory: ProcessMemory) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
     const memoryPages = init.memoryPages ?? defaultLimits.memoryPages;
     this.#init = {

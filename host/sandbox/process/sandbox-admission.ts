@@ -24,10 +24,10 @@ export class SandboxAdmission implements ComponentAdmission {
   /** Admissions that have not ended, by key: calls of the same component wait for one examination. */
   readonly #running = new Map<string, Promise<Result<AdmittedComponent>>>();
   readonly #admitted: AdmittedComponents | undefined;
-  readonly #poolOf: (limits: Limits) => Pick<ProcessPool, "admit" | "startProblem">;
+  readonly #poolOf: (limits: Limits) => ProcessPool;
 
   /** `poolOf` answers the pool whose processes run guests with these limits; `admitted` remembers components over restarts. */
-  constructor(poolOf: (limits: Limits) => Pick<ProcessPool, "admit" | "startProblem">, admitted?: AdmittedComponents) {
+  constructor(poolOf: (limits: Limits) => ProcessPool, admitted?: AdmittedComponents) {
     this.#poolOf = poolOf;
     this.#admitted = admitted;
   }

@@ -9,7 +9,7 @@ import { systemError } from "../../system/system-error.ts";
 const enoent = 2;
 
 /** The signatures of the component at `path`; none if there is no such file. Fault SIGNATURE_INVALID. */
-export async function signaturesBeside(shim: Pick<Shim, "read">, path: string): Promise<Result<readonly SignedManifest[]>> {
+export async function signaturesBeside(shim: Shim, path: string): Promise<Result<readonly SignedManifest[]>> {
   const { errno, content } = await shim.read({ path: `${path}${signaturesSuffix}`, cap: maxSignaturesBytes });
   if (errno === 0) return readSignatures(new TextDecoder().decode(content));
   if (errno === enoent) return ok([]);

@@ -2,7 +2,7 @@
 
 /** The objects that have them: those of the running JavaScript. */
 export interface RandomSources {
-  readonly math: Pick<Math, "random">;
+  readonly math: Math;
   /** The object whose property `crypto` is the Web Crypto API. */
   readonly global: object;
 }

@@ -35,14 +35,6 @@ export interface Cacheable {
   readonly binding?: { readonly definition: DefinitionName } | undefined;
 }
 
-/** Settings of a cache. */
-export interface ResultCacheInit {
-  /** State directory of a Multus that attached pods before; its cache is read and removed too. */
-  readonly multusDirectory?: string;
-  readonly warn?: (text: string) => void;
-  readonly writer?: FileWriter;
-}
-
 /** Writes, reads and removes cached attachments. */
 export class ResultCache {
   readonly directory: string;
@@ -50,9 +42,12 @@ export class ResultCache {
   readonly #scratch: MultusScratch;
   readonly #writer: FileWriter;
 
+  /** `multusDirectory`: state directory of a Multus that attached pods before; its cache is read and removed too. */
   constructor(
     stateDirectory: string,
-    { multusDirectory = stateDirectory, warn = () => {}, writer = backgroundWriter() }: ResultCacheInit = {},
+    multusDirectory: string = stateDirectory,
+    warn: (text: string) => void = () => {},
+    writer: FileWriter = backgroundWriter(),
   ) {
     this.#writer = writer;
     this.directory = `${stateDirectory}/results`;

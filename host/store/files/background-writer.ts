@@ -53,16 +53,12 @@ const defaultMaxBlockMs = 10;
 /** This many slow writes in a row move the writes to the threads: a single slow write may mean that the machine was busy. */
 const maxSlowWrites = 3;
 
-/** Settings of a background writer. */
-export interface BackgroundWriterInit {
-  /** Milliseconds that a write may block the event loop; 0: every write runs on libuv's threads. */
-  readonly maxBlockMs?: number;
-  /** Keeps removed files for reuse; by default removed files are not kept. */
-  readonly recycledFiles?: RecycledFiles;
-}
-
-/** A writer for an engine: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
-export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles }: BackgroundWriterInit = {}): FileWriter {
+/**
+ * A writer for an engine: writes block the event loop only briefly, and concurrent writes to a directory share its sync. `maxBlockMs`:
+ * milliseconds that a write may block the event loop; 0: every write runs on libuv's threads. `recycledFiles`: keeps removed files for reuse;
+ * by default removed files are not kept.
+ */
+export function backgroundWriter(maxBlockMs: number = defaultMaxBlockMs, recycledFiles?: RecycledFiles): FileWriter {
   const directories = new Map<string, DirectorySync>();
   const budget = new BlockingBudget(maxBlockMs, maxSlowWrites);
 

@@ -9,8 +9,8 @@ const rules = { maxBytes: 1000, durable: true };
 
 describe.each([
   ["in the background", backgroundWriter()],
-  ["on libuv's threads, as with a slow disk", backgroundWriter({ maxBlockMs: 0 })],
-  ["with recycled files", backgroundWriter({ recycledFiles: new RecycledFiles() })],
+  ["on libuv's threads, as with a slow disk", backgroundWriter(0)],
+  ["with recycled files", backgroundWriter(undefined, new RecycledFiles())],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {

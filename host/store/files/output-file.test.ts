@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const write = (to = path, replaces = true): string => {
-  const written = writeOutputFile(to, "content", { replaces });
+  const written = writeOutputFile(to, "content", replaces);
   return written.ok ? "written" : written.fault.msg;
 };
 

@@ -20,24 +20,18 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { errnoOf } from "./errno.ts";
 import { otherUserOf, isRoot } from "./path-owners.ts";
 
-/** Settings of a written file. */
-export interface OutputFileInit {
-  /** Whether an own file at the path is replaced; false: any file there is a failure. */
-  readonly replaces: boolean;
-  /** 0600 by default: a file for its owner only. */
-  readonly mode?: number;
-}
-
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /**
- * Writes the file under a new name beside it, then gives it its name: a reader sees the old content or the new one, and no foreign file is ever written
- * to. Root writes only where no other user can change the path. Fault STORE_FAILED.
+ * Writes the file under a new name beside it, then gives it its name: a reader sees the old content or the new one, and no foreign file is
+ * ever written to. Root writes only where no other user can change the path. Fault STORE_FAILED. `replaces`: whether an own file at the path
+ * is replaced; false: any file there is a failure. `mode`: 0600 by default: a file for its owner only.
  */
 export function writeOutputFile(
   path: string,
   content: string | Uint8Array,
-  { replaces, mode = 0o600 }: OutputFileInit,
+  replaces: boolean,
+  mode: number = 0o600,
 ): Result<void> {
   const refusal = refusalOf(path, replaces);
   if (refusal !== undefined) return failed(fault("STORE_FAILED", `${path} is not written: ${refusal}`));

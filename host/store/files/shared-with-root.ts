@@ -33,7 +33,7 @@ export function readByRoot(path: string, error: unknown): Buffer {
 }
 
 /** Whether a directory is shared with a daemon's group. */
-export function isShared({ mode }: Pick<Stats, "mode">): boolean {
+export function isShared({ mode }: Stats): boolean {
   return (mode & setGroupId) !== 0 && (mode & groupWrites) !== 0;
 }
 

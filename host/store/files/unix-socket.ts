@@ -11,6 +11,14 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { peerUid } from "../../system/libc/libc.ts";
 import { socketDescriptor } from "../../system/node-internals.ts";
 
+/** A socket of the daemon, and its users. */
+export interface DaemonSocket {
+  /** Absolute path, at most 107 bytes. */
+  readonly socket: string;
+  /** User ids that may connect: root's and the daemon's own. */
+  readonly uids: readonly number[];
+}
+
 /** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600; with a group of the user's own 0660. Fault DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {

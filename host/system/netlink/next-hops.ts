@@ -20,7 +20,7 @@ const RTA_MULTIPATH = 9;
 const RTNH_F_ONLINK = 4;
 
 /** The next hops of a multipath route; none for a route with one next hop. */
-export function nextHopsOf({ raw, family }: Pick<Route, "raw" | "family">): readonly NextHop[] {
+export function nextHopsOf({ raw, family }: Route): readonly NextHop[] {
   const bytes = new Attributes(raw, RTMSG).get(RTA_MULTIPATH) ?? new Uint8Array(0);
   const hops: NextHop[] = [];
   for (let at = 0; at + RTNEXTHOP <= bytes.length;) {

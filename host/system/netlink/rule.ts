@@ -145,7 +145,7 @@ function networkAttribute(type: number, network: Cidr | undefined): readonly Uin
 }
 
 /** Removes a listed rule: the kernel compares all members that the message has. */
-export function ruleRemoval({ raw }: Pick<Rule, "raw">): NetlinkRequest {
+export function ruleRemoval({ raw }: Rule): NetlinkRequest {
   return { type: RTM_DELRULE, flags: 0, body: raw };
 }
 

@@ -267,7 +267,7 @@ describe.skipIf(openssl)("an author of many large definitions", () => {
       const metadata = { resourceVersion: "5", ...(next === "" ? {} : { continue: next }) };
       response.end(JSON.stringify({ kind: "List", metadata, items: items.slice(first, first + pageSize) }));
     };
-    const connection = new Connection({ clock: systemClock });
+    const connection = new Connection(systemClock);
     const informers = new Informers({
       connection,
       credentials: api.credentials,

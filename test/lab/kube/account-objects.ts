@@ -29,7 +29,7 @@ export async function objectsOfAccount(
     certificate: undefined,
   };
   return new ApiObjects({
-    connection: new Connection({ clock: systemClock, sockets: objectSockets }),
+    connection: new Connection(systemClock, objectSockets),
     credentials: async () => ok(credentials),
   });
 }

@@ -21,8 +21,8 @@ import { Connection } from "../../../host/cluster/kube/connection.ts";
 export function objectsOf(kubeconfig: string, more: Pick<ApiObjectsInit, "onRequest"> = {}): ApiObjects {
   return new ApiObjects({
     ...more,
-    connection: new Connection({ clock: systemClock, sockets: objectSockets }),
-    credentials: keptCredentials(kubeconfig, { allowInsecure: false }, { warn: () => undefined, clock: systemClock }),
+    connection: new Connection(systemClock, objectSockets),
+    credentials: keptCredentials(kubeconfig, { allowInsecure: false }, () => undefined, systemClock),
   });
 }
 

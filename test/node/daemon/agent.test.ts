@@ -44,7 +44,8 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
 
   async function startedDaemon(): Promise<Daemon> {
     const made = new Daemon({
-      server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 60_000 },
+      calls: { socket: socket(), uids: [0, process.getuid?.() ?? 0] },
+      queue: { active: 1, waiting: 1 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
         isolation: "process",
@@ -64,7 +65,8 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
         stateDirectory: stage.plexus.directory,
         collector: undefined,
       },
-      endpoint: { socket: join(stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
+      status: { socket: join(stage.plexus.directory, "status.sock"), uids: [0] },
+      metricsListen: undefined,
       residents: [],
     });
     expect(await made.start()).toEqual({ ok: true, value: undefined });

@@ -44,7 +44,7 @@ function isWatch(query: URLSearchParams): boolean {
 
 function start(silenceMs = 90_000): Reflector<unknown> {
   clock = new VirtualClock();
-  connection = new Connection({ clock });
+  connection = new Connection(clock);
   running = new Reflector<unknown>({
     what: "definitions",
     connection,

@@ -31,7 +31,7 @@ afterAll(() => server?.dispose());
 
 function access(): ConstructorParameters<typeof PolicyInformers>[0] {
   const clock = new VirtualClock();
-  connection = new Connection({ clock });
+  connection = new Connection(clock);
   return { connection, credentials: server.credentials, warn: () => undefined };
 }
 

@@ -42,7 +42,7 @@ describe.skipIf(missingRuntime("devices of claims", callingStatus))("an exclusiv
       "1.1.0",
     );
     const { hostPath } = node.containerd;
-    files = new DeviceFiles({ root: hostPath("/run/plexus-test"), cdiDirectory: hostPath("/run/cdi") });
+    files = new DeviceFiles(hostPath("/run/cdi"), hostPath("/run/plexus-test"));
   });
   afterAll(async () => node?.dispose());
 

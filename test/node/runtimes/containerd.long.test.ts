@@ -116,12 +116,12 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
     });
 
     test("CR-06 CR-07: sandboxes between Set and Remove of a network use the network, and end cleanly after its removal", async () => {
-      const networks = new NodeNetworks({
-        stateDirectory: join(stage.plexus.directory, "state", "cni"),
-        configurationDirectory: join(stage.plexus.directory, "no-network"),
-        pinned: undefined,
-        warn: () => undefined,
-      });
+      const networks = new NodeNetworks(
+        join(stage.plexus.directory, "state", "cni"),
+        join(stage.plexus.directory, "no-network"),
+        undefined,
+        () => undefined,
+      );
       const ipam = JSON.stringify({ type: "host-local", dataDir: stage.leases });
       const plugins = [{ type: "ptp", capabilities: [], parameters: { ipam } }];
       const config = {

@@ -105,7 +105,7 @@ test("neither blocks on a pipe nor follows a link in the place of an entry, and 
 });
 
 test("reports no damage while a daemon recycles the files of removed entries for new entries", async () => {
-  const journal = new Journal(state, backgroundWriter({ recycledFiles: new RecycledFiles() }));
+  const journal = new Journal(state, backgroundWriter(undefined, new RecycledFiles()));
   const progress = { written: 0 };
   const end = new AbortController();
   const comeAndGo = async (): Promise<void> => {

@@ -11,7 +11,7 @@ function block(ms: number): void {
 }
 
 test("measures the delay by an I/O callback that took long", async () => {
-  const loop = new LoopDelay({ isBusy: () => true, now: systemClock.now });
+  const loop = new LoopDelay(() => true, systemClock.now);
   loop.watch();
   await new Promise<void>((resolve) => {
     readFile(import.meta.filename, () => {
@@ -26,7 +26,7 @@ test("measures the delay by an I/O callback that took long", async () => {
 function measured(busy: () => boolean, quietMs?: number) {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   let clock = 0;
-  const loop = new LoopDelay({ isBusy: busy, now: () => clock, ...(quietMs === undefined ? {} : { quietMs }) });
+  const loop = new LoopDelay(busy, () => clock, quietMs);
   const turn = (lateMs: number): void => {
     clock += 10 + lateMs;
     vi.advanceTimersByTime(10);

@@ -17,7 +17,7 @@ const maxBulk = 10;
 /** Settings of the pools of one provider. */
 export interface AheadInit {
   readonly client: NeutronClient;
-  readonly settings: Pick<NeutronSettings, "ahead" | "portSecurity" | "securityGroups">;
+  readonly settings: NeutronSettings;
   /** The name of all free ports of this cluster. */
   readonly freeName: string;
   readonly ownerTag: string;

@@ -1,6 +1,7 @@
 // The record of a device that an attachment has: where it came from, and what its return restores. It is on the disk before the device moves, so that a
 // DEL needs neither the engine of the ADD nor the pod's namespace.
 
+import type { DeviceHolder } from "./function-record.ts";
 import { isLinkName } from "./link-name.ts";
 import type { ParentDevice } from "../../../system/netlink/link-state.ts";
 
@@ -16,15 +17,16 @@ export interface DeviceIdentity {
   readonly mac: string;
 }
 
-/** A device of the node that moved into a pod. */
-export interface DeviceRecord {
-  readonly type: string;
-  readonly network: string;
-  readonly containerId: string;
-  /** The attachment's interface name. */
-  readonly ifname: string;
+/** The attachment and the name in the pod, by which a record is found. */
+export interface DeviceKey extends DeviceHolder {
   /** The device's name in the pod. */
   readonly podName: string;
+}
+
+/** A device of the node that moved into a pod. */
+export interface DeviceRecord extends DeviceKey {
+  readonly type: string;
+  readonly network: string;
   /** Path of the pod's network namespace at the ADD. */
   readonly netns: string;
   /** The index in the pod; absent while the device moves. */

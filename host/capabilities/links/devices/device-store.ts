@@ -8,14 +8,8 @@ import { removeFile, writeDurably } from "../../../store/files/durable-file.ts";
 import { errnoOf } from "../../../store/files/errno.ts";
 import { readRegularFile } from "../../../store/files/regular-file.ts";
 import { walkDirectories } from "../../../store/files/walk-directories.ts";
-import { type DeviceRecord, readRecord } from "./device-record.ts";
-import { type FunctionRecord, readFunctionRecord } from "./function-record.ts";
-
-/** The attachment and the name in the pod, by which a record is found. */
-export type DeviceKey = Pick<DeviceRecord, "containerId" | "ifname" | "podName">;
-
-/** The attachment and the PCI address, by which the record of a virtual function's settings is found. */
-export type FunctionKey = Pick<FunctionRecord, "containerId" | "ifname" | "pciAddress">;
+import { type DeviceKey, type DeviceRecord, readRecord } from "./device-record.ts";
+import { type DeviceHolder, type FunctionKey, type FunctionRecord, readFunctionRecord } from "./function-record.ts";
 
 /** A record's file that cannot be read. Its name tells the attachment and the device's name in the pod. */
 export interface DamagedRecord extends DeviceKey {
@@ -62,7 +56,7 @@ export function deviceFiles(directory: string): DeviceStore {
 }
 
 /** `lastPart` and `suffix`: the end of a file's name. */
-function recordFiles<Key extends Pick<DeviceKey, "containerId" | "ifname">, R extends Key>(
+function recordFiles<Key extends DeviceHolder, R extends Key>(
   root: string,
   suffix: string,
   lastPart: (key: Key) => string,

@@ -3,14 +3,22 @@
 import { type VfSettings, vfLinkStates } from "../../../system/netlink/virtual-function.ts";
 import { isPciAddress } from "./sysfs.ts";
 
-/** The earlier settings of a virtual function. */
-export interface FunctionRecord {
-  readonly type: string;
-  readonly network: string;
+/** The attachment that has a device or a virtual function. */
+export interface DeviceHolder {
   readonly containerId: string;
   /** The attachment's interface name. */
   readonly ifname: string;
+}
+
+/** The attachment and the PCI address, by which the record of a virtual function's settings is found. */
+export interface FunctionKey extends DeviceHolder {
   readonly pciAddress: string;
+}
+
+/** The earlier settings of a virtual function. */
+export interface FunctionRecord extends FunctionKey {
+  readonly type: string;
+  readonly network: string;
   /** The MAC of the function's link before the settings; absent where a driver of user space has the function. */
   readonly linkMac?: string | undefined;
   /** The settings that the attachment has changed, with their earlier values. */

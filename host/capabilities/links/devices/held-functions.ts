@@ -4,19 +4,16 @@ import { failed, ok, type Result } from "../../../../src/fault/result.ts";
 import type { LinkState } from "../../../system/netlink/link-state.ts";
 import type { DeviceScope } from "../link-scope.ts";
 import type { Namespaces } from "../namespaces.ts";
-import type { FunctionRecord } from "./function-record.ts";
+import type { DeviceHolder, FunctionRecord } from "./function-record.ts";
 import { restoreFunction } from "./restore-function.ts";
 
 /** An attachment that may have devices. */
-export interface HeldBy extends Pick<FunctionRecord, "containerId" | "ifname"> {
+export interface HeldBy extends DeviceHolder {
   readonly devices: DeviceScope;
 }
 
 /** Whether both are of one attachment. */
-export function isOf(
-  one: Pick<FunctionRecord, "containerId" | "ifname">,
-  other: Pick<FunctionRecord, "containerId" | "ifname">,
-): boolean {
+export function isOf(one: DeviceHolder, other: DeviceHolder): boolean {
   return one.containerId === other.containerId && one.ifname === other.ifname;
 }
 /** The settings of the virtual function whose link this is, as this attachment has made them. */

@@ -14,7 +14,8 @@ import {
 } from "../../../system/netlink/virtual-function.ts";
 import { type Namespaces, refusalText } from "../namespaces.ts";
 import type { FunctionRecord } from "./function-record.ts";
-import type { FunctionKey, RecordStore } from "./device-store.ts";
+import type { RecordStore } from "./device-store.ts";
+import type { FunctionKey } from "./function-record.ts";
 import { linksAt } from "./find-device.ts";
 import type { Sysfs } from "./sysfs.ts";
 

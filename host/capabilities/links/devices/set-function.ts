@@ -7,7 +7,7 @@ import type { VfSettings } from "../../../system/netlink/virtual-function.ts";
 import { type DeviceScope, misused } from "../link-scope.ts";
 import type { LinkTransaction } from "../link-transaction.ts";
 import { linksAt, selectDevice } from "./find-device.ts";
-import type { FunctionRecord } from "./function-record.ts";
+import type { FunctionKey, FunctionRecord } from "./function-record.ts";
 import { functionPlace, readFunction, restoreFunction, setFunction } from "./restore-function.ts";
 
 /** Sets a granted virtual function that no other attachment has. Faults: NOT_GRANTED, NETLINK_FAILED, STORE_FAILED. */
@@ -51,13 +51,11 @@ export async function setVf(transaction: LinkTransaction, wanted: LinksVfSetting
   return reason === undefined ? ok(undefined) : failed(fault("NETLINK_FAILED", `links: ${label}: ${reason}`));
 }
 
-type Key = Pick<FunctionRecord, "containerId" | "ifname" | "pciAddress">;
-
 /** Restores what an attachment without DEL has set: its pod is gone if the link is on the node again. */
 async function freeFromOthers(
   { namespaces, label }: LinkTransaction,
   { store, sysfs }: DeviceScope,
-  { containerId, ifname, pciAddress }: Key,
+  { containerId, ifname, pciAddress }: FunctionKey,
   isOnNode: boolean,
 ): Promise<Result<void>> {
   const listed = store.functions.list();

@@ -6,39 +6,33 @@ import { explain } from "../../../node/explain/explain-networks.ts";
 import { readHostSettings } from "../../../node/explain/host-settings.ts";
 import { hostNetworks, type NamedList } from "../../../node/explain/networks.ts";
 import { networksInUse } from "../../../node/explain/networks-in-use.ts";
+import type { NodePlaces } from "../../../node/command-line/common-options.ts";
 import { systemClock } from "../../../system/clock.ts";
 import { readCalls } from "../read-calls.ts";
-import { readStatus, type ReadStatusInit } from "../read-status.ts";
+import { readStatus } from "../read-status.ts";
 import { readLinkTraffic } from "../read-traffic.ts";
 import { traceDirectories } from "../trace-directories.ts";
 import { type Known, pageDataOf } from "./make-page-data.ts";
 import type { PageData } from "./page-data.ts";
 import { recordingReader } from "./read-recordings.ts";
 
-/** Where to read. */
-export interface ReadPageInit extends ReadStatusInit {
-  /** Plexus' own configuration: its file, or the directory with that file. */
-  readonly config: string;
-  readonly cniPath: string;
-}
-
 /** Age at which the networks are explained again, in ms: reading and admitting components takes tens of milliseconds. */
 const explainMs = 30_000;
 
 /** Makes the reader of the page's data, which never rejects. */
-export function pageReader(init: ReadPageInit): () => Promise<PageData> {
+export function pageReader(places: NodePlaces): () => Promise<PageData> {
   const readRecordings = recordingReader();
   let explained: { readonly at: number; readonly explanation: Promise<Known<Explanation>> } | undefined;
   return async () => {
     const [{ document, silent }, calls, traffic] = await Promise.all([
-      readStatus(init),
-      readCalls(init.statusSocket),
-      readLinkTraffic(init.statusSocket),
+      readStatus(places.statusSocket, places.stateDir),
+      readCalls(places.statusSocket),
+      readLinkTraffic(places.statusSocket),
     ]);
     const directories = document.nodes.map((node) => node.stateDirectory);
-    const recordings = readRecordings(traceDirectories(init, directories));
+    const recordings = readRecordings(traceDirectories(places, directories));
     if (explained === undefined || systemClock.now() - explained.at > explainMs) {
-      explained = { at: systemClock.now(), explanation: explainNode(init, directories) };
+      explained = { at: systemClock.now(), explanation: explainNode(places, directories) };
     }
     const version = document.daemon?.version;
     const known = "why" in calls && version !== undefined ? { why: `${calls.why} (its version is ${version})` } : calls;
@@ -55,7 +49,7 @@ export function pageReader(init: ReadPageInit): () => Promise<PageData> {
 }
 
 /** Explains the networks of the host configuration, and those of the attachments. */
-async function explainNode({ config, cniPath }: ReadPageInit, stateDirectories: readonly string[]): Promise<Known<Explanation>> {
+async function explainNode({ config, cniPath }: NodePlaces, stateDirectories: readonly string[]): Promise<Known<Explanation>> {
   try {
     const settings = readHostSettings(config, cniPath);
     if (!settings.ok) return { why: settings.fault.msg };

@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 async function serve(read: () => Promise<PageData> = async () => data): Promise<URL> {
-  const server = await servePage({ port: 0, parts, read });
+  const server = await servePage(0, parts, read);
   servers.push(server);
   return new URL(server.url);
 }

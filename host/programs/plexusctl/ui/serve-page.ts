@@ -8,15 +8,6 @@ import { systemClock } from "../../../system/clock.ts";
 import type { PageData } from "./page-data.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 
-/** The server's settings. */
-export interface ServePageInit {
-  /** 0: any free port. */
-  readonly port: number;
-  readonly parts: PageParts;
-  /** Reads the node's state. If it rejects, the browser gets the reason. */
-  readonly read: () => Promise<PageData>;
-}
-
 /** A running server. */
 export interface PageServer {
   /** The page's address, with the token. */
@@ -29,8 +20,11 @@ const host = "127.0.0.1";
 const freshMs = 500;
 const tokenBytes = 24;
 
-/** Starts the server. Rejects with the error of listen(2). */
-export async function servePage({ port, parts, read }: ServePageInit): Promise<PageServer> {
+/**
+ * Starts the server. Rejects with the error of listen(2). `port`: 0: any free port. `read`: reads the node's state. If it rejects, the
+ * browser gets the reason.
+ */
+export async function servePage(port: number, parts: PageParts, read: () => Promise<PageData>): Promise<PageServer> {
   const token = randomBytes(tokenBytes).toString("base64url");
   let last: { readonly at: number; readonly data: Promise<PageData> } | undefined;
   const fresh = (): Promise<PageData> => {

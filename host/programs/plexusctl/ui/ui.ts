@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../../src/command-line/read-command-line.ts";
 import { writeOutputFile } from "../../../store/files/output-file.ts";
 import { type CommandResult, failure, type Invocation } from "../../../node/command-line/command.ts";
-import { cniPathOf, configOf, notAbsolute, stateDirOf, statusSocketOf } from "../../../node/command-line/common-options.ts";
+import { nodePlacesOf, type NodePlaces, notAbsolute } from "../../../node/command-line/common-options.ts";
 import { nodePage, type PageParts } from "./page-html.ts";
 import { pageReader } from "./read-page-data.ts";
 import { type PageServer, servePage } from "./serve-page.ts";
@@ -26,7 +26,7 @@ export async function uiCommand(line: Invocation): Promise<CommandResult | Comma
 async function serve(port: number, parts: PageParts, read: ReturnType<typeof pageReader>): Promise<CommandResult> {
   let server: PageServer;
   try {
-    server = await servePage({ port, parts, read });
+    server = await servePage(port, parts, read);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return failure(`--port ${port}: ${why}. Choose another port, or 0 for any`);
@@ -43,7 +43,7 @@ function writePage(path: string, parts: PageParts, data: Awaited<ReturnType<Retu
   const { html } = nodePage(data, parts, false);
   if (path === "-") return { stdout: html, status: 0 };
   // The page names pods, so only its owner may read it.
-  const written = writeOutputFile(path, html, { replaces: true });
+  const written = writeOutputFile(path, html, true);
   if (!written.ok) return failure(written.fault.msg);
   return { stdout: `${path}: ${Buffer.byteLength(html)} bytes\n`, status: 0 };
 }
@@ -55,13 +55,9 @@ function pageParts(): PageParts {
   return { script: part("page.js"), style: part("page.css") };
 }
 
-interface UiOptions {
+interface UiOptions extends NodePlaces {
   readonly port: number;
   readonly html: string | undefined;
-  readonly statusSocket: string;
-  readonly stateDir: string;
-  readonly config: string;
-  readonly cniPath: string;
 }
 
 function readUiOptions(line: Invocation): UiOptions | CommandLineMistake {
@@ -75,9 +71,6 @@ function readUiOptions(line: Invocation): UiOptions | CommandLineMistake {
   return {
     port: Number(port ?? "0"),
     html,
-    statusSocket: statusSocketOf(line),
-    stateDir: stateDirOf(line),
-    config: configOf(line),
-    cniPath: cniPathOf(line),
+    ...nodePlacesOf(line),
   };
 }

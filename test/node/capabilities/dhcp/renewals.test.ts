@@ -77,13 +77,13 @@ describe.skipIf(lacks)("a DHCP lease", () => {
   const daemon = (engine: EngineSide | undefined) => {
     const counts: string[] = [];
     const lines: string[] = [];
-    const renewals = new Renewals({
-      directories: [directory],
-      shim: () => (engine === undefined ? undefined : shimOf(engine)),
+    const renewals = new Renewals(
+      [directory],
+      () => (engine === undefined ? undefined : shimOf(engine)),
       clock,
-      log: (_, text) => void lines.push(text),
-      count: (outcome) => void counts.push(outcome),
-    });
+      (_, text) => void lines.push(text),
+      (outcome) => void counts.push(outcome),
+    );
     return { renewals, counts, lines };
   };
 

@@ -149,7 +149,7 @@ function perform(operation: Operation, list: NetworkList, runtime: OracleRuntime
         attachment: { ...entry, args: printCniArgs(entry.args ?? []) },
         result: entry.result,
       }));
-      const collected = drive(gcChain(context, { valid, stale }), workspace);
+      const collected = drive(gcChain(context, valid, stale), workspace);
       for (const id of collected.deleted) cache.remove(list.name, { ...attachment, ...id });
       return collected;
     }

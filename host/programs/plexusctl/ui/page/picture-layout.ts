@@ -104,7 +104,7 @@ export function layoutPicture({
 }
 
 /** The ids of a box and of all boxes that a chain of curves joins with it, without turning back: a pod's links and pools, a pool's pods. */
-export function connectedWith({ edges }: Pick<PictureLayout, "edges">, id: string): ReadonlySet<string> {
+export function connectedWith({ edges }: PictureLayout, id: string): ReadonlySet<string> {
   const found = new Set([id]);
   for (const [near, far] of [
     ["from", "to"],
@@ -119,7 +119,7 @@ export function connectedWith({ edges }: Pick<PictureLayout, "edges">, id: strin
 }
 
 /** The id of an attachment's pod, or of its container if the runtime named no pod. */
-export function podId({ pod, container }: Pick<AttachmentState, "pod" | "container">): string {
+export function podId({ pod, container }: AttachmentState): string {
   return `pod ${pod}\n${container}`;
 }
 
@@ -138,7 +138,7 @@ function podsOf(attachments: readonly AttachmentState[]): readonly (readonly [st
 }
 
 /** Whether an attachment needs an administrator. */
-export function isUrgent({ state, failures }: Pick<AttachmentState, "state" | "failures">): boolean {
+export function isUrgent({ state, failures }: AttachmentState): boolean {
   return state === "abandoned" || failures > 0;
 }
 
@@ -271,7 +271,7 @@ function beside(
 }
 
 /** The height at which a line's curve begins. */
-function startY(box: Pick<Box, "y"> | undefined, line: number): number | undefined {
+function startY(box: Box | undefined, line: number): number | undefined {
   if (box === undefined) return undefined;
   return line < 0 ? box.y + titleHeight / 2 + 4 : box.y + titleHeight + line * lineHeight + lineHeight / 2;
 }
