@@ -7,33 +7,32 @@
 // - postrouting: the source was chosen by the route to the cluster address; the reply must come back on the endpoint's network.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { refusal } from "../../../host/capabilities/firewall/expressions.ts";
 import {
-  addressBytes,
-  addressInSet,
   changeDestination,
   changeDestinationAndKeep,
   changeDestinationByMap,
   changeDestinationToKept,
+  masquerade,
+} from "../../../host/capabilities/firewall/nat-expressions.ts";
+import {
+  addressInSet,
   familyIs,
   lookUpPort,
-  masquerade,
   originalDestinationInSet,
   protocolIs,
-  refusal,
-} from "../../../host/capabilities/firewall/expressions.ts";
+} from "../../../host/capabilities/firewall/match-expressions.ts";
+import { addressBytes } from "../../../host/capabilities/firewall/packet-values.ts";
 import { commit, type Change, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import { deleteTable, newChain, newRule, newTable } from "../../../host/capabilities/firewall/nf-tables.ts";
 import {
   dataElements,
-  deleteTable,
-  newChain,
   newDataMap,
   newElement,
   newMap,
-  newRule,
   newSet,
-  newTable,
   setElements,
-} from "../../../host/capabilities/firewall/nf-tables.ts";
+} from "../../../host/capabilities/firewall/nf-sets.ts";
 import { EEXIST } from "../../../host/system/errno.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
