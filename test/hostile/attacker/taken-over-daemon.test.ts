@@ -26,7 +26,14 @@ import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
 import { type PolicyShim, shimWithPolicy } from "../../node/shim/testing/policy-shim.ts";
 import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../node/shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../node/shim/testing/workshop.ts";
-import { batch, deleteTable, flushTable, newChain, newTable, tablesRequest } from "../../../host/capabilities/firewall/nf-tables.ts";
+import {
+  batch,
+  deleteTable,
+  flushTable,
+  newChain,
+  newTable,
+  tablesRequest,
+} from "../../../host/capabilities/firewall/nf-tables.ts";
 import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
 import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
