@@ -39,7 +39,7 @@ class Node {
     this.#first = ids[0] ?? "";
     const pace = new ChangePace({ now: () => systemClock.now(), ...usualPace });
     const changes = new PacedChanges<string>({
-      waitMs: (network) => pace.waitMs(network, collectMs),
+      pauseMs: (network) => pace.pauseMs(network, collectMs),
       onDue: (due) => {
         if (!due.has(this.#first)) return;
         const slices = [...this.reflector.stored()].map(({ value }) => value).filter(({ network }) => network === this.#first);

@@ -195,7 +195,7 @@ export class Reflector<T> {
       if (step.kind === "relist") this.#version = undefined;
       if (step.kind === "failed") this.#fail(step.why);
       const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
-      const requested = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
+      const requested = step.kind === "failed" ? (step.pauseMs ?? 0) : 0;
       await pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)), this.#attempt.signal);
       failures += 1;
     }

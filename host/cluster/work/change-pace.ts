@@ -38,7 +38,7 @@ export class ChangePace {
   }
 
   /** The pause in ms after which the work for a change of the namespace is due. Changes before that time belong to the same batch. `afterMs`: the pause of a new batch. */
-  waitMs(namespace: string, afterMs: number): number {
+  pauseMs(namespace: string, afterMs: number): number {
     const { now: clock, burst, intervalMs } = this.#init;
     const now = clock();
     const pace = this.#paces.get(namespace);

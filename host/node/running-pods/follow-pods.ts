@@ -110,7 +110,7 @@ export class FollowPods {
     const pace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
     this.#labelPace = new ChangePace({ now: () => init.clock.now(), ...usualPace });
     this.#changes = new PacedChanges({
-      waitMs: (what) => pace.waitMs(what ?? "", collectMs),
+      pauseMs: (what) => pace.pauseMs(what ?? "", collectMs),
       onDue: (changes) => void this.#queueConcerned(changes),
     });
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
@@ -196,7 +196,7 @@ export class FollowPods {
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
-    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.waitMs(namespace, 0));
+    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.pauseMs(namespace, 0));
   }
 
   /** Queues all running pods, for which all is done anew. */

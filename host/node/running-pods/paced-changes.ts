@@ -3,7 +3,7 @@
 /** Settings. `C` names what has changed. */
 export interface PacedChangesInit<C> {
   /** The pause in ms of a change that comes now. */
-  readonly waitMs: (change: C) => number;
+  readonly pauseMs: (change: C) => number;
   /** Receives all changes that are due. */
   readonly onDue: (changes: ReadonlySet<C>) => void;
 }
@@ -23,7 +23,7 @@ export class PacedChanges<C> {
   /** Adds a change. A change that waits is not added twice. */
   add(change: C): void {
     if (this.#waiting.has(change)) return;
-    const timer = setTimeout(() => this.#end(change), this.#init.waitMs(change));
+    const timer = setTimeout(() => this.#end(change), this.#init.pauseMs(change));
     this.#waiting.set(change, timer);
   }
 

@@ -153,7 +153,7 @@ export class FollowingNode {
 
   /** The daemon's metrics as text. */
   async metrics(): Promise<string> {
-    const answer = await askDaemon({ socketPath: this.#statusSocket, method: "GET", path: "/metrics", patienceMs: 60_000 });
+    const answer = await askDaemon({ socketPath: this.#statusSocket, method: "GET", path: "/metrics", timeoutMs: 60_000 });
     return "body" in answer ? answer.body : "";
   }
 
