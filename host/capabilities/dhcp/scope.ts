@@ -92,7 +92,7 @@ async function acquire(scope: DhcpScope, request: DhcpRequest, shim: PacketEffec
   );
   const kept = records.keep(lease);
   if (kept.ok) return ok(witLease(lease));
-  // Nobody would renew it.
+  // Without its record the lease would not be renewed.
   await releaseLease(link.value, clientId, addressOf(lease), shim);
   return kept;
 }

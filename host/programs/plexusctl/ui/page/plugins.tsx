@@ -61,7 +61,7 @@ function Component({ plugin }: { readonly plugin: PagePlugin }) {
   );
 }
 
-/** What the component declares, and what it is granted. */
+/** The capabilities that the component declares, with their grants. */
 function Capabilities({ plugin: { type, capabilities } }: { readonly plugin: PagePlugin }) {
   return (
     <div class="scroll" tabIndex={0} role="group" aria-label={`Capabilities of ${type}, can be scrolled`}>
