@@ -23,6 +23,7 @@ import { referencePlugins } from "../test/lab/requires.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { rssMiB } from "./observed-daemon.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const claims = 60;
 const link = { name: "eth1", kind: "link", isUp: true, hasRdma: false } as const;
@@ -167,13 +168,7 @@ function claimPods(): ClaimPods {
   const store = new ClaimStore(plexus.state("lib"));
   const written = store.write(preparedClaim("claim-1", uidOf("claiming")));
   if (!written.ok) throw new Error(written.fault.msg);
-  const config = {
-    cniVersion: "1.0.0",
-    name: "bench",
-    type: "plexus",
-    cniDir: plexus.state("lib"),
-    definitions: { trusted: ["*"] },
-    runDir: plexus.runState("run"),
+  const config = hostConfiguration(plexus, "bench", {
     manifests: manifests.directory,
     claims: true,
     delegates: [
@@ -183,7 +178,7 @@ function claimPods(): ClaimPods {
         plugins: [{ ...further, bridge: "cbench0", ipam: { type: "host-local", subnet: "10.90.0.0/16" } }],
       },
     ],
-  };
+  });
   let containers = 0;
   return {
     store,

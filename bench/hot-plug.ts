@@ -9,10 +9,12 @@ import { startAgent } from "../test/lab/agent.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
 import { selectNetworks } from "../test/lab/kube/annotate.ts";
 import { kubeApi } from "../test/lab/kube/binaries.ts";
-import { createPodNamespace, inHost, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
 import { installPlexus, missingBuild } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import type { Benchmark, Samples } from "./measure.ts";
+import { removeLinks } from "./remove-links.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const native = ["bridge", "host-local"];
 const warmUp = 5;
@@ -53,7 +55,6 @@ async function measure(): Promise<readonly Turn[] | string> {
     socket,
     args: ["--state-dir", stateDirectory, "--node-name", "node", "--kubeconfig", api.plexus],
   });
-  const runDir = plexus.runState("run");
   const env = {
     PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
     CNI_PATH: plexus.cniPath,
@@ -63,19 +64,12 @@ async function measure(): Promise<readonly Turn[] | string> {
   try {
     await api.network("bench", "further", [bridge("benchhot1", "10.97.0.0/16", leases)]);
     const created = await api.pod("bench", "hot");
-    const config = {
-      cniVersion: "1.0.0",
-      name: "bench",
-      type: "plexus",
-      cniDir: stateDirectory,
-      // The policy for definitions is not part of this measurement.
-      definitions: { trusted: ["*"] },
-      runDir,
+    const config = hostConfiguration(plexus, "bench", {
       trace,
       kubeconfig: api.plexus,
       hotPlug: true,
       delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [bridge("benchhot0", "10.96.0.0/16", leases)] }],
-    };
+    });
     const call = {
       containerId: "hot",
       netns: pod.path,
@@ -125,13 +119,7 @@ async function measure(): Promise<readonly Turn[] | string> {
     await daemon.stop();
     await api.dispose();
     pod.dispose();
-    for (const name of ["benchhot0", "benchhot1"]) {
-      try {
-        inHost(["ip", "link", "delete", name]);
-      } catch {
-        // The bridge does not exist: the benchmark failed before it was made.
-      }
-    }
+    removeLinks("benchhot0", "benchhot1");
     plexus.dispose();
   }
 }
