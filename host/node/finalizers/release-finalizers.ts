@@ -1,4 +1,4 @@
-// Takes plexus-controller's finalizers from the objects of a cluster that has no controller any more: nobody else would, and the objects, their
+// Takes plexus-controller's finalizers from the objects of a cluster that has no controller any more. Otherwise the objects, their
 // namespaces and their CustomResourceDefinitions would stay in deletion for ever.
 
 import { setTimeout } from "node:timers/promises";
