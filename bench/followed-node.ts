@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { startAgent, type TestAgent } from "../test/lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
+import type { ServedObject } from "../test/lab/kube/object-server.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { command, referencePlugins } from "../test/lab/requires.ts";
@@ -63,6 +64,23 @@ export interface FollowedNode {
   dispose(): Promise<void>;
 }
 
+/** The definition of the pods' further network. */
+function definitionOf(plugins: readonly object[]): ServedObject {
+  return {
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { namespace, name: "further" },
+    spec: { config: JSON.stringify({ cniVersion: "1.0.0", name: "further", plugins }) },
+  };
+}
+
+/** The object of a pod that selects the further network. */
+function podObject(name: string, labels: Readonly<Record<string, string>>): ServedObject {
+  const annotations = { "k8s.v1.cni.cncf.io/networks": "further" };
+  const metadata = { namespace, name, uid: `uid-${name}`, labels, annotations };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "node" }, status: { phase: "Running" } };
+}
+
 /** Opens a node. `bridges`: two names of bridges that no other node of the run has. */
 export async function openFollowedNode(bridges: readonly [string, string]): Promise<FollowedNode> {
   const plexus = installPlexus({ native });
@@ -83,14 +101,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
     bridge: bridges[index],
     ipam: { type: "host-local", ranges: [[{ subnet }]], dataDir: leases },
   });
-  const plugins = [bridge(1, "10.93.0.0/16")];
-  const definition = { config: JSON.stringify({ cniVersion: "1.0.0", name: "further", plugins }) };
-  api.put(paths.definitions, {
-    apiVersion: "k8s.cni.cncf.io/v1",
-    kind: "NetworkAttachmentDefinition",
-    metadata: { namespace, name: "further" },
-    spec: definition,
-  });
+  api.put(paths.definitions, definitionOf([bridge(1, "10.93.0.0/16")]));
   const call: FollowedNode["call"] = (verb, { name, netns }, containerId, settings) => {
     const config = hostConfiguration(plexus, "bench", {
       kubeconfig: api.kubeconfig,
@@ -111,9 +122,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
     daemon,
     call,
     pod(name, labels) {
-      const annotations = { "k8s.v1.cni.cncf.io/networks": "further" };
-      const metadata = { namespace, name, uid: `uid-${name}`, labels, annotations };
-      api.put(paths.pods, { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "node" }, status: { phase: "Running" } });
+      api.put(paths.pods, podObject(name, labels));
       const netns = createPodNamespace("bench");
       pods.push(netns);
       return { name, netns };
