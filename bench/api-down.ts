@@ -6,7 +6,7 @@ import { missingPrivateNamespaces } from "../test/lab/namespaces.ts";
 import { installPlexus, missingBuild } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
-import { bareContender, bridgePlugin, type BridgeNetwork, metaContender } from "./contender.ts";
+import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
 import { createPodNamespaces, runAll } from "./lanes.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { join } from "node:path";
@@ -17,6 +17,21 @@ const warmUp = 5;
 
 function networkOf(name: string, subnet: string): BridgeNetwork {
   return { bridge: `down-${name}`, subnet, ipam: "host-local", name: `down-${name}` };
+}
+
+/** Attaches each contender's pods: Plexus has the first half of the namespaces. */
+async function attachAll(through: Contender, bare: Contender): Promise<void> {
+  const numbers = Array.from({ length: pods }, (_, pod) => pod);
+  await runAll(
+    "ADD",
+    2,
+    numbers.map((pod) => through.add(pod)),
+  );
+  await runAll(
+    "bare ADD",
+    2,
+    numbers.map((pod) => bare.add(pods + pod)),
+  );
 }
 
 async function measureDel(): Promise<Samples | string> {
@@ -60,17 +75,7 @@ async function measureDel(): Promise<Samples | string> {
   });
   try {
     for (let pod = 0; pod < pods; pod++) args.push((await api.pod("shop", `down-${pod}`)).args);
-    const numbers = Array.from({ length: pods }, (_, pod) => pod);
-    await runAll(
-      "ADD",
-      2,
-      numbers.map((pod) => through.add(pod)),
-    );
-    await runAll(
-      "bare ADD",
-      2,
-      numbers.map((pod) => bare.add(pods + pod)),
-    );
+    await attachAll(through, bare);
     await api.stop();
     let [barePod, plexusPod] = [pods, 0];
     const taken = await inTurns({

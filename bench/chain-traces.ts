@@ -4,11 +4,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { startDaemon } from "../test/lab/daemon.ts";
-import { createPodNamespace, inHost, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
-import { inTurns, type Benchmark, type Samples } from "./measure.ts";
+import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { removeLinks } from "./remove-links.ts";
 
 const native = ["bridge"];
 const components = ["ipam-host-local", "status-shaper"];
@@ -77,11 +78,7 @@ async function sampleOf(chainTrace: object): Promise<Samples | string> {
     });
   } finally {
     pod.dispose();
-    try {
-      inHost(["ip", "link", "delete", "benchtrace0"]);
-    } catch {
-      // The bridge does not exist: the benchmark failed before its first ADD.
-    }
+    removeLinks("benchtrace0");
     await stopwatch.dispose();
     await daemon.stop();
     plexus.dispose();

@@ -17,12 +17,14 @@ import { systemClock } from "../host/system/clock.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
 import { kubeApi } from "../test/lab/kube/binaries.ts";
 import { manifestsIn, uidOf } from "../test/lab/manifests.ts";
+import type { ApiObjects } from "../host/cluster/kube/api-objects.ts";
 import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { rssMiB } from "./observed-daemon.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const claims = 60;
 const link = { name: "eth1", kind: "link", isUp: true, hasRdma: false } as const;
@@ -41,6 +43,58 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   if (answer.includes('"error":"r')) throw new Error(answer);
   return performance.now() - began;
 };
+
+/** A claim of the API. */
+interface MadeClaim {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The kubelet's side of the driver's socket. */
+function kubeletAt(socket: string): { readonly kubelet: Client; readonly prepare: (claim: object) => Promise<object> } {
+  const file = join(import.meta.dirname, "../test/lab/cluster/resource-driver.proto");
+  const service = loadSync(file)["k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin"] as ServiceDefinition;
+  const kubelet = new Client(`unix:${socket}`, credentials.createInsecure());
+  const prepare = (claim: object): Promise<object> =>
+    new Promise((resolve, reject) => {
+      const method = service["NodePrepareResources"];
+      if (method === undefined) throw new Error(file);
+      const { path, requestSerialize, responseDeserialize } = method;
+      kubelet.makeUnaryRequest(path, requestSerialize, responseDeserialize, { claims: [claim] }, (error, value) =>
+        error === null ? resolve(value ?? {}) : reject(error),
+      );
+    });
+  return { kubelet, prepare };
+}
+
+/** Creates the claims, and allocates a device of the node to each. */
+async function allocatedClaims(admin: ApiObjects): Promise<readonly MadeClaim[]> {
+  const made: MadeClaim[] = [];
+  const spec = { devices: { requests: [{ name: "net", exactly: { deviceClassName: "links" } }] } };
+  const parameters = { apiVersion: "plexus.dev/v1alpha1", kind: "Network", definition: { name: "blue" } };
+  const allocation = {
+    devices: {
+      results: [{ request: "net", driver: "plexus.dev", pool: "node", device: "nic-eth1" }],
+      config: [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters } }],
+    },
+  };
+  const collection = claimPath({ namespace: "shop", name: "" }).replace(/\/$/, "");
+  for (let index = 0; index < claims; index++) {
+    const name = `claim-${index}`;
+    const created = await admin.create(collection, {
+      apiVersion: "resource.k8s.io/v1",
+      kind: "ResourceClaim",
+      metadata: { name },
+      spec,
+    });
+    if (created.kind !== "object") throw new Error(created.why);
+    const status = { allocation, reservedFor: [{ resource: "pods", name: "web", uid: "pod-1" }] };
+    await admin.replace(`${collection}/${name}/status`, { ...created.object, status });
+    made.push({ namespace: "shop", name, uid: (created.object["metadata"] as { readonly uid: string }).uid });
+  }
+  return made;
+}
 
 async function measurePrepare(): Promise<Samples | string> {
   const lacking = missingPrivateNamespaces() ?? kubeApi();
@@ -66,45 +120,12 @@ async function measurePrepare(): Promise<Samples | string> {
     onRegistered: () => undefined,
   });
   if (!served.ok) throw new Error(served.fault.msg);
-  const file = join(import.meta.dirname, "../test/lab/cluster/resource-driver.proto");
-  const service = loadSync(file)["k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin"] as ServiceDefinition;
-  const kubelet = new Client(`unix:${socket}`, credentials.createInsecure());
-  const prepare = (claim: object): Promise<object> =>
-    new Promise((resolve, reject) => {
-      const method = service["NodePrepareResources"];
-      if (method === undefined) throw new Error(file);
-      const { path, requestSerialize, responseDeserialize } = method;
-      kubelet.makeUnaryRequest(path, requestSerialize, responseDeserialize, { claims: [claim] }, (error, value) =>
-        error === null ? resolve(value ?? {}) : reject(error),
-      );
-    });
+  const { kubelet, prepare } = kubeletAt(socket);
   try {
     await api.namespace("shop");
-    const made: { readonly namespace: string; readonly name: string; readonly uid: string }[] = [];
-    const spec = { devices: { requests: [{ name: "net", exactly: { deviceClassName: "links" } }] } };
-    const parameters = { apiVersion: "plexus.dev/v1alpha1", kind: "Network", definition: { name: "blue" } };
-    const allocation = {
-      devices: {
-        results: [{ request: "net", driver: "plexus.dev", pool: "node", device: "nic-eth1" }],
-        config: [{ source: "FromClaim", opaque: { driver: "plexus.dev", parameters } }],
-      },
-    };
-    const collection = claimPath({ namespace: "shop", name: "" }).replace(/\/$/, "");
-    for (let index = 0; index < claims; index++) {
-      const name = `claim-${index}`;
-      const created = await admin.create(collection, {
-        apiVersion: "resource.k8s.io/v1",
-        kind: "ResourceClaim",
-        metadata: { name },
-        spec,
-      });
-      if (created.kind !== "object") throw new Error(created.why);
-      const status = { allocation, reservedFor: [{ resource: "pods", name: "web", uid: "pod-1" }] };
-      await admin.replace(`${collection}/${name}/status`, { ...created.object, status });
-      made.push({ namespace: "shop", name, uid: (created.object["metadata"] as { readonly uid: string }).uid });
-    }
+    const made = await allocatedClaims(admin);
     const [toPrepare, toRead] = [made[Symbol.iterator](), made[Symbol.iterator]()];
-    const next = (list: typeof toPrepare): (typeof made)[number] => {
+    const next = (list: typeof toPrepare): MadeClaim => {
       const { value } = list.next();
       if (value === undefined) throw new Error("no claim is left");
       return value;
@@ -167,13 +188,7 @@ function claimPods(): ClaimPods {
   const store = new ClaimStore(plexus.state("lib"));
   const written = store.write(preparedClaim("claim-1", uidOf("claiming")));
   if (!written.ok) throw new Error(written.fault.msg);
-  const config = {
-    cniVersion: "1.0.0",
-    name: "bench",
-    type: "plexus",
-    cniDir: plexus.state("lib"),
-    definitions: { trusted: ["*"] },
-    runDir: plexus.runState("run"),
+  const config = hostConfiguration(plexus, "bench", {
     manifests: manifests.directory,
     claims: true,
     delegates: [
@@ -183,7 +198,7 @@ function claimPods(): ClaimPods {
         plugins: [{ ...further, bridge: "cbench0", ipam: { type: "host-local", subnet: "10.90.0.0/16" } }],
       },
     ],
-  };
+  });
   let containers = 0;
   return {
     store,

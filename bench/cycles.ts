@@ -60,18 +60,10 @@ function installTwin(cniPath: string): void {
   appendFileSync(twin, Buffer.from([0, 2, 1, 0x74]));
 }
 
-async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
-  const missingReason = missingBuild({ components });
-  if (missingReason !== undefined) return missingReason;
-  const plexus = installPlexus({ components });
-  installTwin(plexus.cniPath);
-  const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
-  const daemon = await startObservedDaemon({
-    socket: join(plexus.directory, "daemon", "plexus.sock"),
-    args: ["--sandbox-start", start],
-  });
+/** A chain of three delegates. */
+function cycledConfiguration(cniDir: string, runDir: string, leases: string): object {
   const shaper = { dns: { nameservers: ["10.0.0.1"] } };
-  const config = {
+  return {
     cniVersion: "1.0.0",
     name: "cycles",
     type: "plexus",
@@ -96,6 +88,19 @@ async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
       },
     ],
   };
+}
+
+async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
+  const missingReason = missingBuild({ components });
+  if (missingReason !== undefined) return missingReason;
+  const plexus = installPlexus({ components });
+  installTwin(plexus.cniPath);
+  const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
+  const daemon = await startObservedDaemon({
+    socket: join(plexus.directory, "daemon", "plexus.sock"),
+    args: ["--sandbox-start", start],
+  });
+  const config = cycledConfiguration(cniDir, runDir, leases);
   const program = join(plexus.cniPath, "plexus");
   const stdin = JSON.stringify(config);
   const call = (verb: string, container: number): LaneCall => ({

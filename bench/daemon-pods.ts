@@ -9,13 +9,15 @@ import { kubeconfigCredentials } from "../host/cluster/kube/credentials.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
 import type { ApiServer } from "../test/lab/kube/api-server.ts";
 import { kubeApi } from "../test/lab/kube/binaries.ts";
-import { createPodNamespace, inHost, type PodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { type Call, type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
-import { bridgePlugin, type BridgeNetwork } from "./contender.ts";
+import { type BridgeNetwork, bridgePlugin } from "./contender.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { startStopwatch, type Stopwatch } from "./stopwatch.ts";
 import { systemClock } from "../host/system/clock.ts";
+import { removeLinks } from "./remove-links.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const native = ["bridge", "host-local"];
 const namespace = "shop";
@@ -65,13 +67,7 @@ function timedCall(stopwatch: Stopwatch, plexus: Installation, type: string, cal
 
 function removeAll(pod: PodNamespace, networks: readonly BridgeNetwork[], plexus: Installation): void {
   pod.dispose();
-  for (const { bridge } of networks) {
-    try {
-      inHost(["ip", "link", "delete", bridge]);
-    } catch {
-      // The bridge does not exist: the benchmark failed before its first ADD.
-    }
-  }
+  removeLinks(...networks.map(({ bridge }) => bridge));
   plexus.dispose();
 }
 
@@ -83,17 +79,10 @@ async function plexusSide({ stopwatch, api, socket }: Bench, networks: readonly 
   const pod = createPodNamespace("bench");
   for (const network of selected) await api.network(namespace, network.name, [bridgePlugin(network)]);
   const { args } = await api.pod(namespace, main.name, selected.map(({ name }) => name).join(",") || undefined);
-  const config = {
-    cniVersion: "1.0.0",
-    name: main.name,
-    type: "plexus",
-    cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
-    definitions: { trusted: ["*"] },
-    runDir: plexus.runState("run"),
+  const config = hostConfiguration(plexus, main.name, {
     kubeconfig: api.plexus,
     delegates: [{ cniVersion: "1.0.0", name: `${main.name}-pods`, plugins: [bridgePlugin(main)] }],
-  };
+  });
   let containers = 0;
   return {
     async turn() {

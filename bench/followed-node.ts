@@ -6,14 +6,17 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type TestAgent, startAgent } from "../test/lab/agent.ts";
+import { startAgent, type TestAgent } from "../test/lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
-import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
+import type { ServedObject } from "../test/lab/kube/object-server.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { command, referencePlugins } from "../test/lab/requires.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
 import { cpuMs } from "./observed-daemon.ts";
 import { type ObjectServerProcess, startObjectServerProcess } from "./object-server-process.ts";
+import { removeLinks } from "./remove-links.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const native = ["bridge", "host-local"];
 
@@ -61,6 +64,23 @@ export interface FollowedNode {
   dispose(): Promise<void>;
 }
 
+/** The definition of the pods' further network. */
+function definitionOf(plugins: readonly object[]): ServedObject {
+  return {
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { namespace, name: "further" },
+    spec: { config: JSON.stringify({ cniVersion: "1.0.0", name: "further", plugins }) },
+  };
+}
+
+/** The object of a pod that selects the further network. */
+function podObject(name: string, labels: Readonly<Record<string, string>>): ServedObject {
+  const annotations = { "k8s.v1.cni.cncf.io/networks": "further" };
+  const metadata = { namespace, name, uid: `uid-${name}`, labels, annotations };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "node" }, status: { phase: "Running" } };
+}
+
 /** Opens a node. `bridges`: two names of bridges that no other node of the run has. */
 export async function openFollowedNode(bridges: readonly [string, string]): Promise<FollowedNode> {
   const plexus = installPlexus({ native });
@@ -68,7 +88,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
   mkdirSync(directory);
   const api = await startObjectServerProcess(directory, Object.values(paths));
   const socket = join(plexus.directory, "daemon", "plexus.sock");
-  const [stateDirectory, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
+  const [stateDirectory, leases] = [plexus.state("lib"), plexus.state("leases")];
   const daemon = await startDaemon({
     socket,
     args: ["--state-dir", stateDirectory, "--node-name", "node", "--kubeconfig", api.kubeconfig],
@@ -81,27 +101,13 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
     bridge: bridges[index],
     ipam: { type: "host-local", ranges: [[{ subnet }]], dataDir: leases },
   });
-  const plugins = [bridge(1, "10.93.0.0/16")];
-  const definition = { config: JSON.stringify({ cniVersion: "1.0.0", name: "further", plugins }) };
-  api.put(paths.definitions, {
-    apiVersion: "k8s.cni.cncf.io/v1",
-    kind: "NetworkAttachmentDefinition",
-    metadata: { namespace, name: "further" },
-    spec: definition,
-  });
+  api.put(paths.definitions, definitionOf([bridge(1, "10.93.0.0/16")]));
   const call: FollowedNode["call"] = (verb, { name, netns }, containerId, settings) => {
-    const config = {
-      cniVersion: "1.0.0",
-      name: "bench",
-      type: "plexus",
-      cniDir: stateDirectory,
-      // The policy for definitions is not part of these measurements.
-      definitions: { trusted: ["*"] },
-      runDir,
+    const config = hostConfiguration(plexus, "bench", {
       kubeconfig: api.kubeconfig,
       delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [bridge(0, "10.92.0.0/16")] }],
       ...settings,
-    };
+    });
     const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=uid-${name}`;
     const request = { verb, containerId, netns: netns.path, ifname: "eth0", args, env: { PLEXUS_SOCKET: socket } };
     return {
@@ -116,9 +122,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
     daemon,
     call,
     pod(name, labels) {
-      const annotations = { "k8s.v1.cni.cncf.io/networks": "further" };
-      const metadata = { namespace, name, uid: `uid-${name}`, labels, annotations };
-      api.put(paths.pods, { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "node" }, status: { phase: "Running" } });
+      api.put(paths.pods, podObject(name, labels));
       const netns = createPodNamespace("bench");
       pods.push(netns);
       return { name, netns };
@@ -137,13 +141,7 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
       await daemon.stop();
       await api.dispose();
       for (const pod of pods) pod.dispose();
-      for (const name of bridges) {
-        try {
-          inHost(["ip", "link", "delete", name]);
-        } catch {
-          // The bridge does not exist: the benchmark failed before it was made.
-        }
-      }
+      removeLinks(...bridges);
       plexus.dispose();
     },
   };

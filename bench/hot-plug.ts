@@ -6,13 +6,16 @@ import { join } from "node:path";
 
 import { readSteps } from "../scripts/demo/steps.ts";
 import { startAgent } from "../test/lab/agent.ts";
-import { startDaemon } from "../test/lab/daemon.ts";
+import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
+import type { ApiServer, CreatedPod } from "../test/lab/kube/api-server.ts";
 import { selectNetworks } from "../test/lab/kube/annotate.ts";
 import { kubeApi } from "../test/lab/kube/binaries.ts";
-import { createPodNamespace, inHost, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { installPlexus, missingBuild } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import type { Benchmark, Samples } from "./measure.ts";
+import { removeLinks } from "./remove-links.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const native = ["bridge", "host-local"];
 const warmUp = 5;
@@ -37,6 +40,57 @@ const bridge = (name: string, subnet: string, dataDir: string): object => ({
   ipam: { type: "host-local", ranges: [[{ subnet }]], dataDir },
 });
 
+interface Change {
+  readonly ms: number;
+  /** The plugin's own time. */
+  readonly ownMs: number;
+}
+
+/** Changes the pod's annotation, and waits for the plugin's end in the trace. */
+async function timedChange(
+  api: ApiServer,
+  pod: CreatedPod,
+  trace: string,
+  verb: "ADD" | "DEL",
+  daemon: TestDaemon,
+): Promise<Change> {
+  const known = existsSync(trace) ? readSteps(trace).length : 0;
+  const size = statSync(trace).size;
+  const started = performance.now();
+  // The API server's own time is part of the latency: the daemon cannot know of the change before.
+  const selected = selectNetworks(api, pod, verb === "ADD" ? "further" : undefined);
+  for (;;) {
+    const step =
+      statSync(trace).size > size
+        ? readSteps(trace)
+            .slice(known)
+            .find((each) => each.verb === verb)
+        : undefined;
+    if (step !== undefined) {
+      const ms = performance.now() - started;
+      await selected;
+      return { ms, ownMs: step.ms };
+    }
+    if (performance.now() - started > maxMs) throw new Error(`${verb} did not come: ${daemon.stderr()}`);
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+/** Attaches and detaches the further network again and again. */
+async function measureTurns(pod: PodNamespace, change: (verb: "ADD" | "DEL") => Promise<Change>): Promise<readonly Turn[]> {
+  const turns: Turn[] = [];
+  for (let turn = 0; turn < warmUp + samples; turn++) {
+    // A pause between changes: the daemon holds back a second comparison of a pod for 250 ms.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const attach = await change("ADD");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    if (pod.links().length !== 2) throw new Error("the pod lacks its further link");
+    const detach = await change("DEL");
+    if (turn >= warmUp) turns.push({ attachMs: attach.ms, addMs: attach.ownMs, detachMs: detach.ms, delMs: detach.ownMs });
+  }
+  return turns;
+}
+
 async function measure(): Promise<readonly Turn[] | string> {
   const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)() ?? kubeApi();
   if (lacking !== undefined) return lacking;
@@ -53,7 +107,6 @@ async function measure(): Promise<readonly Turn[] | string> {
     socket,
     args: ["--state-dir", stateDirectory, "--node-name", "node", "--kubeconfig", api.plexus],
   });
-  const runDir = plexus.runState("run");
   const env = {
     PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
     CNI_PATH: plexus.cniPath,
@@ -63,19 +116,12 @@ async function measure(): Promise<readonly Turn[] | string> {
   try {
     await api.network("bench", "further", [bridge("benchhot1", "10.97.0.0/16", leases)]);
     const created = await api.pod("bench", "hot");
-    const config = {
-      cniVersion: "1.0.0",
-      name: "bench",
-      type: "plexus",
-      cniDir: stateDirectory,
-      // The policy for definitions is not part of this measurement.
-      definitions: { trusted: ["*"] },
-      runDir,
+    const config = hostConfiguration(plexus, "bench", {
       trace,
       kubeconfig: api.plexus,
       hotPlug: true,
       delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [bridge("benchhot0", "10.96.0.0/16", leases)] }],
-    };
+    });
     const call = {
       containerId: "hot",
       netns: pod.path,
@@ -86,38 +132,7 @@ async function measure(): Promise<readonly Turn[] | string> {
     };
     const added = await plexus.call({ verb: "ADD", ...call });
     if (added.status !== 0) throw new Error(added.stdout);
-    const change = async (verb: "ADD" | "DEL"): Promise<{ readonly ms: number; readonly ownMs: number }> => {
-      const known = existsSync(trace) ? readSteps(trace).length : 0;
-      const size = statSync(trace).size;
-      const started = performance.now();
-      // The API server's own time is part of the latency: the daemon cannot know of the change before.
-      const selected = selectNetworks(api, created, verb === "ADD" ? "further" : undefined);
-      for (;;) {
-        const step =
-          statSync(trace).size > size
-            ? readSteps(trace)
-                .slice(known)
-                .find((each) => each.verb === verb)
-            : undefined;
-        if (step !== undefined) {
-          const ms = performance.now() - started;
-          await selected;
-          return { ms, ownMs: step.ms };
-        }
-        if (performance.now() - started > maxMs) throw new Error(`${verb} did not come: ${daemon.stderr()}`);
-        await new Promise((resolve) => setTimeout(resolve, lookMs));
-      }
-    };
-    const turns: Turn[] = [];
-    for (let turn = 0; turn < warmUp + samples; turn++) {
-      // A pause between changes: the daemon holds back a second comparison of a pod for 250 ms.
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      const attach = await change("ADD");
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      if (pod.links().length !== 2) throw new Error("the pod lacks its further link");
-      const detach = await change("DEL");
-      if (turn >= warmUp) turns.push({ attachMs: attach.ms, addMs: attach.ownMs, detachMs: detach.ms, delMs: detach.ownMs });
-    }
+    const turns = await measureTurns(pod, (verb) => timedChange(api, created, trace, verb, daemon));
     await plexus.call({ verb: "DEL", ...call });
     return turns;
   } finally {
@@ -125,13 +140,7 @@ async function measure(): Promise<readonly Turn[] | string> {
     await daemon.stop();
     await api.dispose();
     pod.dispose();
-    for (const name of ["benchhot0", "benchhot1"]) {
-      try {
-        inHost(["ip", "link", "delete", name]);
-      } catch {
-        // The bridge does not exist: the benchmark failed before it was made.
-      }
-    }
+    removeLinks("benchhot0", "benchhot1");
     plexus.dispose();
   }
 }

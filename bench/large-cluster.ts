@@ -4,12 +4,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { type Call, installPlexus, missingBuild, runtimeEnvironment, type Installation } from "../test/lab/plexus.ts";
+import { type Call, type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { runAll } from "./lanes.ts";
 import { loadNetworkApi, networkLoad } from "./network-api-load.ts";
 import { type Benchmark, memoryRows } from "./measure.ts";
 import { highestRssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
-import { startStandIn, type StandInApi, type StandInInit, type StandInPod } from "./stand-in-api.ts";
+import { type StandInApi, type StandInInit, type StandInPod, startStandIn } from "./stand-in-api.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const components = ["ipam-host-local"];
 /** MiB. */
@@ -42,18 +43,11 @@ async function until(event: string, holds: () => boolean | Promise<boolean>): Pr
 function callsOf(plexus: Installation, socket: string, api: StandInApi, pod: StandInPod, container: string): readonly Call[] {
   const leases = plexus.state("leases");
   const ipam = { type: "ipam-host-local", ipam: { type: "ipam-host-local", subnet: "10.73.0.0/16" } };
-  const config = {
-    cniVersion: "1.0.0",
-    name: "large",
-    type: "plexus",
-    cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
-    definitions: { trusted: ["*"] },
-    runDir: plexus.runState("run"),
+  const config = hostConfiguration(plexus, "large", {
     kubeconfig: api.kubeconfig,
     wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
     delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [ipam] }],
-  };
+  });
   const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name};K8S_POD_UID=${pod.uid}`;
   const call = { containerId: container, netns: "/run/netns/none", ifname: "eth0", args, config, env: { PLEXUS_SOCKET: socket } };
   return [

@@ -3,11 +3,12 @@
 
 import { join } from "node:path";
 
-import { createPodNamespace, inHost, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
-import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../test/lab/plexus.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { type Call, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
-import { inTurns, type Benchmark, type Samples } from "./measure.ts";
+import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 import { startStopwatch, type Stopwatch } from "./stopwatch.ts";
+import { removeLinks } from "./remove-links.ts";
 
 const native = ["bridge", "host-local", "tuning"];
 const components = ["ipam-host-local", "status-shaper"];
@@ -101,16 +102,8 @@ async function sampleOf(isolation: "in-process" | "process"): Promise<Samples | 
     });
   } finally {
     for (const pod of pods) pod.dispose();
-    for (const name of ["bench0", "bench1"]) removeLink(name);
+    removeLinks("bench0", "bench1");
     await stopwatch.dispose();
     plexus.dispose();
-  }
-}
-
-function removeLink(name: string): void {
-  try {
-    inHost(["ip", "link", "delete", name]);
-  } catch {
-    // The bridge does not exist: the benchmark failed before its first ADD.
   }
 }

@@ -5,11 +5,13 @@
 import { join } from "node:path";
 
 import { manifestsIn, uidOf } from "../test/lab/manifests.ts";
-import { createPodNamespace, inHost, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
-import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../test/lab/plexus.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../test/lab/namespaces.ts";
+import { type Call, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { referencePlugins } from "../test/lab/requires.ts";
 import { inTurns, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { removeLinks } from "./remove-links.ts";
+import { hostConfiguration } from "./host-configuration.ts";
 
 const native = ["bridge", "host-local"];
 
@@ -38,17 +40,10 @@ export async function measurePod(secondaries: number): Promise<Samples<PodTime> 
   const networks = [0, ...selected];
   for (const n of selected) manifests.network(`net${n}`, [bridge("p", n)]);
   manifests.pod("bench", selected.map((n) => `net${n}`).join(","));
-  const config = {
-    cniVersion: "1.0.0",
-    name: "bench",
-    type: "plexus",
-    cniDir: plexus.state("lib"),
-    // These tests are about other parts: test/hostile/attacker/definition-author.long.test.ts is about the policy.
-    definitions: { trusted: ["*"] },
-    runDir: plexus.runState("run"),
+  const config = hostConfiguration(plexus, "bench", {
     manifests: manifests.directory,
     delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0)] }],
-  };
+  });
   const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=bench;K8S_POD_UID=${uidOf("bench")}`;
   let containers = 0;
   const run = (type: string, call: Call): Promise<{ readonly stdout: string; readonly ms: number }> => {
@@ -90,16 +85,8 @@ export async function measurePod(secondaries: number): Promise<Samples<PodTime> 
     });
   } finally {
     for (const pod of pods) pod.dispose();
-    for (const n of networks) for (const prefix of ["p", "d"]) removeLink(`${prefix}bench${n}`);
+    removeLinks(...networks.flatMap((n) => [`pbench${n}`, `dbench${n}`]));
     await stopwatch.dispose();
     plexus.dispose();
-  }
-}
-
-function removeLink(name: string): void {
-  try {
-    inHost(["ip", "link", "delete", name]);
-  } catch {
-    // The bridge does not exist: the benchmark failed before its first ADD.
   }
 }

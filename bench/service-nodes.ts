@@ -39,7 +39,7 @@ class Node {
     this.#first = ids[0] ?? "";
     const pace = new ChangePace(() => systemClock.now());
     const changes = new PacedChanges<string>(
-      (network) => pace.waitMs(network, collectMs),
+      (network) => pace.pauseMs(network, collectMs),
       (due) => {
         if (!due.has(this.#first)) return;
         const slices = [...this.reflector.stored()].map(({ value }) => value).filter(({ network }) => network === this.#first);

@@ -70,71 +70,97 @@ const nodeOf = (query: URLSearchParams): number => {
   return Number(selector[1]);
 };
 
-export async function startStandIn({ directory, nodes, podsPerNode, definitions }: StandInInit): Promise<StandInApi> {
-  const authority = makeAuthority(join(directory, "pki"), "stand-in authority");
-  const serverPair = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
-  const seen: string[] = [];
-  const sent = { pods: 0, definitions: 0 };
-  const watchers = new Map<ServerResponse, string>();
-  let version = 1_000_000;
+/** The objects of the cluster, each made when a client asks for it. */
+class StandInObjects {
+  /** The number of objects in the lists sent so far. */
+  readonly sent = { pods: 0, definitions: 0 };
+  readonly #init: StandInInit;
+  #version = 1_000_000;
 
-  const podObject = (node: number, index: number): object => {
+  constructor(init: StandInInit) {
+    this.#init = init;
+  }
+
+  /** A list, or a page of it. Throws if the request selects the pods of all nodes. */
+  list(path: string, query: URLSearchParams): object {
+    const metadata = { resourceVersion: String(this.#version) };
+    if (path === podsPath) {
+      const node = nodeOf(query);
+      const count = node < this.#init.nodes ? this.#init.podsPerNode : 0;
+      this.sent.pods += count;
+      const items = Array.from({ length: count }, (_, index) => this.#podObject(node, index));
+      return { kind: "PartialObjectMetadataList", metadata, items };
+    }
+    const { definitions } = this.#init;
+    const from = Number(query.get("continue") ?? 0);
+    const to = Math.min(definitions, from + Number(query.get("limit") ?? definitions));
+    const items = Array.from({ length: to - from }, (_, index) => this.#definitionObject(from + index));
+    this.sent.definitions += items.length;
+    return { kind: "List", metadata: { ...metadata, ...(to < definitions ? { continue: String(to) } : {}) }, items };
+  }
+
+  /** A single object; undefined for another path. */
+  get(path: string): object | undefined {
+    const [, node, index] = /\/pods\/app-(\d+)-(\d+)$/.exec(path) ?? [];
+    if (node !== undefined) return this.#podObject(Number(node), Number(index));
+    const [, definition] = /\/network-attachment-definitions\/net-(\d+)$/.exec(path) ?? [];
+    return definition === undefined ? undefined : this.#definitionObject(Number(definition));
+  }
+
+  /** Changes a definition, and answers the line of its event. */
+  change(): string {
+    this.#version += 1;
+    const object = this.#definitionObject(this.#version % this.#init.definitions);
+    return `${JSON.stringify({ type: "MODIFIED", object })}\n`;
+  }
+
+  #podObject(node: number, index: number): object {
+    const { definitions } = this.#init;
     const annotations = {
       "k8s.v1.cni.cncf.io/networks": [0, 1].map((n) => `nets/net-${(node * 7 + index * 3 + n) % definitions}`).join(","),
       "k8s.v1.cni.cncf.io/network-status": JSON.stringify(Array.from({ length: 3 }, () => ({ name: "x".repeat(200) }))),
       "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(2_000),
     };
-    const metadata = { ...pod(node, index), resourceVersion: String(version), annotations, managedFields: managedFields(40) };
+    const resourceVersion = String(this.#version);
+    const metadata = { ...pod(node, index), resourceVersion, annotations, managedFields: managedFields(40) };
     return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
-  };
-  const definitionObject = (index: number): object => {
+  }
+
+  #definitionObject(index: number): object {
     const name = `net-${index}`;
     const ipam = { type: "ipam-host-local", subnet: `10.${(index >> 8) & 255}.${index & 255}.0/24` };
     const plugins = [{ type: "ipam-host-local", ipam, note: "x".repeat(500) }];
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(1_000) };
+    const resourceVersion = String(this.#version);
     return {
       kind: "NetworkAttachmentDefinition",
       apiVersion: "k8s.cni.cncf.io/v1",
-      metadata: { namespace: "nets", name, resourceVersion: String(version), annotations, managedFields: managedFields(20) },
+      metadata: { namespace: "nets", name, resourceVersion, annotations, managedFields: managedFields(20) },
       spec: { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) },
     };
-  };
+  }
+}
 
-  const list = (path: string, query: URLSearchParams): object => {
-    const metadata = { resourceVersion: String(version) };
-    if (path === podsPath) {
-      const node = nodeOf(query);
-      const count = node < nodes ? podsPerNode : 0;
-      sent.pods += count;
-      return {
-        kind: "PartialObjectMetadataList",
-        metadata,
-        items: Array.from({ length: count }, (_, index) => podObject(node, index)),
-      };
-    }
-    const from = Number(query.get("continue") ?? 0);
-    const to = Math.min(definitions, from + Number(query.get("limit") ?? definitions));
-    const items = Array.from({ length: to - from }, (_, index) => definitionObject(from + index));
-    sent.definitions += items.length;
-    return { kind: "List", metadata: { ...metadata, ...(to < definitions ? { continue: String(to) } : {}) }, items };
-  };
-  const one = (path: string): object | undefined => {
-    const [, node, index] = /\/pods\/app-(\d+)-(\d+)$/.exec(path) ?? [];
-    if (node !== undefined) return podObject(Number(node), Number(index));
-    const [, definition] = /\/network-attachment-definitions\/net-(\d+)$/.exec(path) ?? [];
-    return definition === undefined ? undefined : definitionObject(Number(definition));
-  };
+/** Starts the stand-in. */
+export async function startStandIn(init: StandInInit): Promise<StandInApi> {
+  const { directory } = init;
+  const objects = new StandInObjects(init);
+  const authority = makeAuthority(join(directory, "pki"), "stand-in authority");
+  const serverPair = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
+  const seen: string[] = [];
+  const watchers = new Map<ServerResponse, string>();
+
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const { pathname, searchParams } = new URL(request.url ?? "", "https://stand-in");
     request.resume();
     response.setHeader("Content-Type", "application/json");
     if (request.method !== "GET") return void response.end("{}");
-    const single = one(pathname);
+    const single = objects.get(pathname);
     if (single !== undefined) return void response.end(JSON.stringify(single));
     if (pathname !== podsPath && pathname !== definitionsPath) {
       return void response.writeHead(404).end(JSON.stringify({ kind: "Status", code: 404, message: "not found" }));
     }
-    if (!searchParams.has("watch")) return void response.end(JSON.stringify(list(pathname, searchParams)));
+    if (!searchParams.has("watch")) return void response.end(JSON.stringify(objects.list(pathname, searchParams)));
     if (pathname === podsPath) nodeOf(searchParams);
     watchers.set(response, pathname);
     response.on("close", () => watchers.delete(response));
@@ -158,14 +184,13 @@ export async function startStandIn({ directory, nodes, podsPerNode, definitions 
   return {
     kubeconfig: writeKubeconfig(directory, { url, authority }, "plexus", [], { user: { token: "stand-in" } }),
     seen,
-    sent,
+    sent: objects.sent,
     nodeName,
     pod,
     watched: () => new Set(watchers.values()),
     change(count) {
       for (let changed = 0; changed < count; changed++) {
-        version += 1;
-        const line = `${JSON.stringify({ type: "MODIFIED", object: definitionObject(version % definitions) })}\n`;
+        const line = objects.change();
         for (const [watcher, path] of watchers) if (path === definitionsPath) watcher.write(line);
       }
     },

@@ -14,11 +14,11 @@ export interface Measured {
   readonly installSeconds: number;
   /** Pods that came and went during the upgrade. */
   readonly pods: number;
-  /** Of these: pods that were not ready within a minute. */
+  /** Pods among these that were not ready within a minute. */
   readonly notReady: number;
-  /** Of these: pods that became ready without the network that they select. */
+  /** Pods among these that became ready without the network that they select. */
   readonly withoutNetwork: number;
-  /** Of these: pods whose sandbox failed at least once (event FailedCreatePodSandBox). */
+  /** Pods among these whose sandbox failed at least once (event FailedCreatePodSandBox). */
   readonly failedAttempts: number;
   readonly medianReadySeconds: number;
   readonly maxReadySeconds: number;

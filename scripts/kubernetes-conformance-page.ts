@@ -28,7 +28,7 @@ type Run = z.infer<typeof run>;
 
 const states = ["passed", "skipped", "failed"] as const;
 
-/** What became of one test in a run. */
+/** The outcome of one test in a run. */
 function cell(of: Run | undefined, title: string): string {
   const found = of?.tests.find((each) => each.title === title);
   if (found === undefined) return "–";

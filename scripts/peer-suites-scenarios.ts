@@ -9,7 +9,7 @@ export interface Scenario {
   /** The test that plays the scenario, with the beginning of its title. */
   readonly file: string;
   readonly title: string;
-  /** What the test does differently, and why. */
+  /** The test's differences, with their reasons. */
   readonly remark?: string;
 }
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What was tried beside one program. */
+/** The trials beside one program. */
 export interface SurroundingsRecord {
   readonly name: string;
   readonly programs: string;

@@ -145,8 +145,47 @@ async function untilAccepted(read: () => Promise<unknown>): Promise<void> {
   throw new Error("plexus-controller does not accept the pool");
 }
 
-async function simulate(): Promise<Simulation> {
-  await using stack = new AsyncDisposableStack();
+type AdminObjects = ReturnType<typeof adminClient>["objects"];
+
+/** Creates the pods from number `first` on, on the nodes in turn. */
+async function createPods(objects: AdminObjects, nodes: number, first: number, end: number): Promise<void> {
+  const numbers = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index).values();
+  const createPod = async (index: number): Promise<void> => {
+    const metadata = { namespace, name: `pod-${index}`, annotations: { "k8s.v1.cni.cncf.io/networks": "net1" } };
+    const spec = { nodeName: `node-${index % nodes}`, containers: [{ name: "main", image: "none" }] };
+    await objects.create({ apiVersion: "v1", kind: "Pod", metadata, spec } as never);
+  };
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const index of numbers) await createPod(index);
+    }),
+  );
+}
+
+/** The work of all nodes with a new pool. */
+async function workWithPool(
+  objects: AdminObjects,
+  clients: Clients,
+  look: () => Promise<ServerMetrics>,
+  nodes: number,
+  subnet: string,
+): Promise<Pick<SimulatedSize, "claims" | "looks" | "searches">> {
+  const pool = `pool-${nodes}`;
+  await untilMade(() => objects.create(poolObject(pool, [{ subnet }]) as never));
+  await untilAccepted(() => objects.read({ apiVersion: "plexus.dev/v1alpha1", kind: "AddressPool", metadata: { name: pool } }));
+  const work = async (what: Parameters<Clients["work"]>[0]): Promise<PoolWork> => {
+    const before = await look();
+    const seconds = await clients.work(what, pool);
+    const { blockLists, blockListBytes, blockRequests, cpuSeconds } = difference(before, await look());
+    return { seconds, lists: blockLists, listBytes: blockListBytes, requests: blockRequests, cpuSeconds };
+  };
+  const claims = await work("claim");
+  const looks = await work("look");
+  return { claims, looks, searches: await work("search") };
+}
+
+/** Starts the API server with plexus-controller's part for pools; the stack ends both. `directory`: for files of the clients. */
+async function openCluster(stack: AsyncDisposableStack) {
   const api = await startApiServer({ alsoAllowed: poolRequests });
   stack.defer(() => api.dispose().catch(() => undefined));
   const { objects } = adminClient(api.adminKubeconfig);
@@ -162,17 +201,18 @@ async function simulate(): Promise<Simulation> {
     await controller.catch(() => undefined);
     controllerObjects.close();
   });
+  return { api, objects, directory };
+}
+
+async function simulate(): Promise<Simulation> {
+  await using stack = new AsyncDisposableStack();
+  const { api, objects, directory } = await openCluster(stack);
   const clients = new Clients(directory);
   stack.defer(() => clients.end());
   for (let index = 0; index < Number(values.definitions); index++) await api.network(namespace, `net${index}`, bridge(index));
   const sizes: SimulatedSize[] = [];
   let pods = 0;
   const look = (): Promise<ServerMetrics> => serverMetrics(api.adminKubeconfig);
-  const makePod = async (node: number, index: number): Promise<void> => {
-    const metadata = { namespace, name: `pod-${index}`, annotations: { "k8s.v1.cni.cncf.io/networks": "net1" } };
-    const spec = { nodeName: `node-${node}`, containers: [{ name: "main", image: "none" }] };
-    await objects.create({ apiVersion: "v1", kind: "Pod", metadata, spec } as never);
-  };
   for (const nodes of values.nodes.map(Number)) {
     const beforeStart = await look();
     const earlier = clients.count;
@@ -186,14 +226,8 @@ async function simulate(): Promise<Simulation> {
     const first = pods;
     const wanted = nodes * Number(values["pods-per-node"]);
     const podsStarted = performance.now();
-    await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        while (pods < wanted) {
-          const index = pods++;
-          await makePod(index % nodes, index);
-        }
-      }),
-    );
+    await createPods(objects, nodes, pods, wanted);
+    pods = Math.max(pods, wanted);
     const podSeconds = (performance.now() - podsStarted) / 1000;
     await setTimeout(2000);
     const newPods = difference(beforePods, await look());
@@ -209,19 +243,7 @@ async function simulate(): Promise<Simulation> {
     const now = await look();
     const restart = difference(beforeRestart, now);
 
-    const pool = `pool-${nodes}`;
-    const range = { subnet: `10.${16 * (sizes.length + 1)}.0.0/12` };
-    await untilMade(() => objects.create(poolObject(pool, [range]) as never));
-    await untilAccepted(() => objects.read({ apiVersion: "plexus.dev/v1alpha1", kind: "AddressPool", metadata: { name: pool } }));
-    const work = async (what: Parameters<Clients["work"]>[0]): Promise<PoolWork> => {
-      const before = await look();
-      const seconds = await clients.work(what, pool);
-      const { blockLists, blockListBytes, blockRequests, cpuSeconds } = difference(before, await look());
-      return { seconds, lists: blockLists, listBytes: blockListBytes, requests: blockRequests, cpuSeconds };
-    };
-    const claims = await work("claim");
-    const looks = await work("look");
-    const searches = await work("search");
+    const poolWork = await workWithPool(objects, clients, look, nodes, `10.${16 * (sizes.length + 1)}.0.0/12`);
     sizes.push({
       nodes,
       pods,
@@ -244,9 +266,7 @@ async function simulate(): Promise<Simulation> {
       },
       definitionChanges: { count: changes, events: changed.definitionEvents, bytes: changed.definitionEventBytes },
       serverRssMiB: now.rssMiB,
-      claims,
-      looks,
-      searches,
+      ...poolWork,
       warnings: clients.sum(({ warnings }) => warnings),
       clientRssMiB: clients.sum(({ rssMiB }) => rssMiB),
     });

@@ -61,7 +61,7 @@ export interface PolicyWork {
 export interface SelectedPods {
   readonly pods: number;
   readonly slices: number;
-  /** Of all slices, as JSON. */
+  /** Size of all slices as JSON, in bytes. */
   readonly bytes: number;
   /** Size of the largest slice, in bytes: a change of a slice sends this much to each daemon. */
   readonly maxBytes: number;

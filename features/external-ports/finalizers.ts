@@ -1,4 +1,4 @@
-// The finalizer of ExternalPorts: without it nobody releases the fabric's port.
+// The finalizer of ExternalPorts: without it the fabric's port would stay.
 
 import type { FinalizerKind } from "../../host/node/finalizers/finalizer-kinds.ts";
 import { externalPortApiVersion, externalPortFinalizer, readExternalPort } from "./rules/external-port.ts";

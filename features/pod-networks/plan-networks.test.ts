@@ -1,4 +1,4 @@
-// Which definitions a pod's PodNetworks reach on the node, whatever the API server and the controller have accepted before.
+// The definitions that a pod's PodNetworks reach on the node, whatever the API server and the controller have accepted before.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

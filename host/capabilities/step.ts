@@ -52,7 +52,7 @@ export interface Step {
   readonly timeoutMs: number;
   /** Milliseconds that the caller's remaining time allows for this step. */
   readonly maxMs: number;
-  /** Tells a detail of the step; undefined if nobody records details. It never throws. */
+  /** Tells a detail of the step; undefined if the details are not recorded. It never throws. */
   readonly tell?: ((detail: StepDetail) => void) | undefined;
   /** Receives each address of the attachment that another host was found to have. It never throws. */
   readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;

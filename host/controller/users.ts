@@ -1,4 +1,4 @@
-// Which objects use which others: an index by user, so that a change wakes only what it affects.
+// An index of the objects that use others, by user, so that a change wakes only what it affects.
 
 /** The keys of the objects that one user names. */
 export type UsedKeys = readonly string[];

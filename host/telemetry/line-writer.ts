@@ -21,7 +21,7 @@ const maxChunks = 64;
 /** Time for which a line waits for further lines, in ms. */
 const batchMs = 10;
 /** Pause until the next try if the descriptor was not writable, in ms. */
-const retryMs = 20;
+const retryPauseMs = 20;
 const defaultFlushBounds: FlushBounds = { stallMs: 500, totalMs: 2000 };
 
 /** The writer of one descriptor. */
@@ -89,7 +89,7 @@ export class LineWriter {
       }
       if (this.#writeChunk()) continue;
       this.#scheduled = true;
-      setTimeout(() => this.#pump(), retryMs).unref();
+      setTimeout(() => this.#pump(), retryPauseMs).unref();
       return;
     }
   }

@@ -24,7 +24,7 @@ const maxRequests = 256;
 /** Maximum requests in work of a connection. A further request ends it: pages for all that a client sends ahead take CPU time. */
 const maxPipelined = 4;
 /** Longest time until a client has sent its request, and until it has read its answer, in ms. */
-const patienceMs = 5000;
+const timeoutMs = 5000;
 /** Interval in ms at which Node ends connections whose request is too slow. */
 const slowCheckMs = 500;
 
@@ -37,8 +37,8 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
   const pipelined = new WeakMap<Socket, number>();
   const server = createServer(
     {
-      requestTimeout: patienceMs,
-      headersTimeout: patienceMs,
+      requestTimeout: timeoutMs,
+      headersTimeout: timeoutMs,
       connectionsCheckingInterval: slowCheckMs,
       keepAliveTimeout: 60_000,
       maxHeaderSize: 8192,
@@ -85,7 +85,7 @@ export async function listenOnTcp(
 
 /** Sends the page. Node closes the connection of a client that does not read for a while. */
 function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Page): void {
-  socket.setTimeout(patienceMs);
+  socket.setTimeout(timeoutMs);
   const length = Buffer.byteLength(body);
   response.writeHead(status, { ...headers, "content-type": type, "content-length": length, "cache-control": "no-store" });
   response.end(method === "HEAD" ? "" : body);

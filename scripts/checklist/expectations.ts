@@ -1,4 +1,4 @@
-// What users of hosts for WebAssembly plugins expect (E-…), and what none of these hosts has (X-…). Rows that no test holds have a reason.
+// Expectations of users of hosts for WebAssembly plugins (E-…), and properties that none of these hosts has (X-…). Rows that no test holds have a reason.
 
 import { section, type Section } from "./rows.ts";
 import type { Open } from "./open-rows.ts";

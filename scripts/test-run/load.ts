@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What a load consists of. */
+/** The parts of a load. */
 export interface LoadInit {
   /** Processes that compute without a pause. */
   readonly busyLoops: number;

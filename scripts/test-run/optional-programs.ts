@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 /** One program that the tests use and that a machine may lack. */
 export interface OptionalProgram {
   readonly name: string;
-  /** What no test covers on a machine without the program. */
+  /** The behaviour that no test covers on a machine without the program. */
   readonly untested: string;
   /** How to get the program. */
   readonly get: string;

@@ -1,4 +1,4 @@
-// What a test run found, as data: the reporter writes it, the runner merges a run with the repetition of its failed files, and prints the result.
+// The findings of a test run, as data: the reporter writes it, the runner merges a run with the repetition of its failed files, and prints the result.
 
 /** A test that failed, or a file or a group that could not run. */
 export interface FailedTest {

@@ -52,7 +52,7 @@ export type StepPurpose = "call" | "undo";
 /** The caller of a step: a network's chain, a native plugin, or a delegate that uses the capability `delegation`. */
 export type StepCaller = "chain" | "nested-call" | "delegate";
 
-/** Which plugin was called, for what, and by whom. */
+/** The called plugin, its attachment, and its callers. */
 export interface StepNames {
   readonly network: string;
   readonly ifname: string;

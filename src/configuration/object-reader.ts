@@ -20,7 +20,7 @@ export interface ValidNames {
   readonly has: (key: string) => boolean;
   /** The keys that a refusal lists. */
   readonly listed: () => readonly string[];
-  /** Keys that nobody should add: a refusal names them only as the nearest one, if none of `listed` is near. */
+  /** Keys that an administrator should not add: a refusal names them only as the nearest one, if none of `listed` is near. */
   readonly further?: () => readonly string[];
 }
 

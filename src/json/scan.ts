@@ -91,84 +91,116 @@ class Keys {
   }
 }
 
+/** Limits of a scan. */
+interface Limits {
+  readonly maxDepth: number;
+  readonly maxKeys: number;
+  /** The keys of inner objects were checked before, and are passed over. */
+  readonly onlyOuter: boolean;
+}
+
+/** One pass over one text: `run` steps from token to token, and each method takes one kind of token. */
+class Scanner implements Scan {
+  readonly spans: Span[] = [];
+  open = 0;
+  duplicate: Scan["duplicate"];
+  tooDeep: number | undefined;
+  tooMany: number | undefined;
+  readonly #text: string;
+  readonly #limits: Limits;
+  /** One entry for each open bracket: an object's keys so far; undefined for an array. */
+  readonly #brackets: (Keys | undefined)[] = [];
+  #expectsKey = false;
+  /** The member that is being read: its key, and the offsets of key and value; -1: not reached. */
+  #key = "";
+  #start = -1;
+  #valueStart = -1;
+  #valueEnd = -1;
+
+  constructor(text: string, limits: Limits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  run(): Scan {
+    const text = this.#text;
+    const { length } = text;
+    let index = 0;
+    while (index >= 0 && index < length) {
+      const code = text.charCodeAt(index);
+      if (code <= SPACE || code === COLON) {
+        // Plugins indent their output: half of it is space.
+        do index++;
+        while (index < length && text.charCodeAt(index) <= SPACE);
+      } else if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) index = this.#endMember(index, code !== COMMA);
+      else if (code === QUOTE && this.#expectsKey) index = this.#readKey(index);
+      else index = this.#readValue(index, code);
+    }
+    const { spans, open, duplicate, tooDeep, tooMany } = this;
+    return { spans, open, duplicate, tooDeep, tooMany };
+  }
+
+  /** Takes a comma or a closing bracket. Answers the next offset; -1 after the outermost bracket. */
+  #endMember(index: number, closes: boolean): number {
+    const brackets = this.#brackets;
+    if (closes && brackets.length > 1) this.#valueEnd = index + 1;
+    if (brackets.length === 1 && this.#valueStart !== -1) {
+      const [start, valueStart, valueEnd] = [this.#start, this.#valueStart, this.#valueEnd];
+      this.spans.push({ key: this.#key, start: start === -1 ? valueStart : start, valueStart, valueEnd });
+      this.#start = -1;
+      this.#valueStart = -1;
+    }
+    if (closes) brackets.pop();
+    if (brackets.length === 0) return -1;
+    this.#expectsKey = !closes && brackets[brackets.length - 1] !== undefined;
+    return index + 1;
+  }
+
+  /** Takes a key. Answers the next offset; -1 if the key has no end, or is one too many. */
+  #readKey(index: number): number {
+    const brackets = this.#brackets;
+    const next = endOfString(this.#text, index);
+    if (next === -1) return next;
+    this.#expectsKey = false;
+    if (this.#limits.onlyOuter && brackets.length > 1) return next;
+    const key = decodeKey(this.#text.slice(index, next));
+    const keys = brackets[brackets.length - 1];
+    if (keys !== undefined && keys.count >= this.#limits.maxKeys) {
+      this.tooMany = index;
+      return -1;
+    }
+    const wasPresent = keys?.add(key) === true;
+    if (wasPresent && this.duplicate === undefined) this.duplicate = { key, offset: index };
+    if (brackets.length === 1) {
+      this.#key = key;
+      this.#start = index;
+    }
+    return next;
+  }
+
+  /** Takes a string, an opening bracket, or a character of another value. Answers the next offset; -1 at a string without end, or a bracket too deep. */
+  #readValue(index: number, code: number): number {
+    const next = code === QUOTE ? endOfString(this.#text, index) : index + 1;
+    if (next === -1) return next;
+    const brackets = this.#brackets;
+    if (brackets.length === 1 && this.#valueStart === -1) this.#valueStart = index;
+    this.#valueEnd = next;
+    if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return next;
+    if (brackets.length === 0) this.open = next;
+    if (brackets.length === this.#limits.maxDepth) {
+      this.tooDeep = index;
+      return -1;
+    }
+    brackets.push(code === OPEN_BRACE ? new Keys() : undefined);
+    this.#expectsKey = code === OPEN_BRACE;
+    return next;
+  }
+}
+
 /**
  * Scans `text`; stops at the first bracket deeper than `maxDepth`, and at the first object with more than `maxKeys` keys. Linear in the text's
  * length, no recursion. `onlyOuter`: the keys of inner objects were checked before, and are passed over.
  */
 export function scan(text: string, maxDepth: number, maxKeys = Infinity, onlyOuter = false): Scan {
-  const spans: Span[] = [];
-  // One entry for each open bracket: an object's keys so far; undefined for an array.
-  const open: (Keys | undefined)[] = [];
-  const length = text.length;
-  let rootOpen = 0;
-  let duplicate: Scan["duplicate"];
-  let expectsKey = false;
-  let key = "";
-  let start = -1;
-  let valueStart = -1;
-  let valueEnd = -1;
-  let index = 0;
-  while (index < length) {
-    const code = text.charCodeAt(index);
-    let next = index + 1;
-    if (code <= SPACE) {
-      // Plugins indent their output: half of it is space.
-      while (next < length && text.charCodeAt(next) <= SPACE) next++;
-      index = next;
-      continue;
-    }
-    if (code === COLON) {
-      index = next;
-      continue;
-    }
-    const closes = code === CLOSE_BRACE || code === CLOSE_BRACKET;
-    if (closes || code === COMMA) {
-      if (closes && open.length > 1) valueEnd = next;
-      if (open.length === 1 && valueStart !== -1) {
-        spans.push({ key, start: start === -1 ? valueStart : start, valueStart, valueEnd });
-        start = -1;
-        valueStart = -1;
-      }
-      if (closes) open.pop();
-      if (open.length === 0) break;
-      expectsKey = !closes && open[open.length - 1] !== undefined;
-      index = next;
-      continue;
-    }
-    if (code === QUOTE) {
-      next = endOfString(text, index);
-      if (next === -1) break;
-      if (expectsKey && onlyOuter && open.length > 1) {
-        expectsKey = false;
-        index = next;
-        continue;
-      }
-      if (expectsKey) {
-        const found = decodeKey(text.slice(index, next));
-        const keys = open[open.length - 1];
-        if (keys !== undefined && keys.count >= maxKeys) {
-          return { spans, open: rootOpen, duplicate, tooDeep: undefined, tooMany: index };
-        }
-        const seen = keys?.add(found) === true;
-        if (seen && duplicate === undefined) duplicate = { key: found, offset: index };
-        if (open.length === 1) {
-          key = found;
-          start = index;
-        }
-        expectsKey = false;
-        index = next;
-        continue;
-      }
-    }
-    if (open.length === 1 && valueStart === -1) valueStart = index;
-    valueEnd = next;
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (open.length === 0) rootOpen = next;
-      if (open.length === maxDepth) return { spans, open: rootOpen, duplicate, tooDeep: index, tooMany: undefined };
-      open.push(code === OPEN_BRACE ? new Keys() : undefined);
-      expectsKey = code === OPEN_BRACE;
-    }
-    index = next;
-  }
-  return { spans, open: rootOpen, duplicate, tooDeep: undefined, tooMany: undefined };
+  return new Scanner(text, { maxDepth, maxKeys, onlyOuter }).run();
 }

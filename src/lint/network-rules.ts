@@ -16,8 +16,8 @@ import { allSteps, sortedInSteps, type WorkSteps } from "./work-steps.ts";
 /** Whether a network's findings are wanted. */
 type IsSubject = (network: NetworkFacts) => boolean;
 
-/** Something of a network. */
-interface Of {
+/** A network with the part of it that a rule checks. */
+interface PartOfNetwork {
   readonly network: NetworkFacts;
 }
 
@@ -46,7 +46,7 @@ export function* compareNetworks(
 }
 
 /** The network of a pair that gets the finding, and the other one; undefined if neither is a subject. */
-function subjectOf<T extends Of>(later: T, earlier: T, isSubject: IsSubject): readonly [T, T] | undefined {
+function subjectOf<T extends PartOfNetwork>(later: T, earlier: T, isSubject: IsSubject): readonly [T, T] | undefined {
   if (isSubject(later.network)) return [later, earlier];
   return isSubject(earlier.network) ? [earlier, later] : undefined;
 }
@@ -58,7 +58,7 @@ function findingAt(rule: LintRuleId, { file, object }: NetworkFacts, position: P
 
 /** Ranges of different networks. Networks of one name share their pool deliberately. */
 function* overlapsBetween(networks: readonly NetworkFacts[], isSubject: IsSubject): WorkSteps<readonly LintFinding[]> {
-  const ranges: (PlacedRange & Of)[] = [];
+  const ranges: (PlacedRange & PartOfNetwork)[] = [];
   for (const network of networks) {
     for (const range of network.ranges) ranges.push({ ...range, network });
     yield network.ranges.length + 1;
@@ -100,7 +100,7 @@ function* nameCollisions(networks: readonly NetworkFacts[], isSubject: IsSubject
 }
 
 function* bridgeAddresses(networks: readonly NetworkFacts[], isSubject: IsSubject): WorkSteps<readonly LintFinding[]> {
-  const bridges = new Map<string, BridgeSubnet & Of>();
+  const bridges = new Map<string, BridgeSubnet & PartOfNetwork>();
   const findings: LintFinding[] = [];
   for (const network of networks) {
     for (const each of network.bridges) {

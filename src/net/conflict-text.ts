@@ -12,5 +12,5 @@ export interface FoundConflict {
 
 /** `eth1 from NETWORK: address 10.1.0.2 is in use by the host with MAC ...`. */
 export function conflictText({ network, ifname, address, mac }: FoundConflict): string {
-  return `${ifname} from ${network}: address ${address} is in use by the host with MAC ${mac}; Plexus gives it to nobody for an hour`;
+  return `${ifname} from ${network}: address ${address} is in use by the host with MAC ${mac}; Plexus gives it to no pod for an hour`;
 }

@@ -7,9 +7,9 @@ export type Split =
 
 /** Limits of one stream, in bytes. */
 export interface StreamBounds {
-  /** Of one message, with the blanks before it. */
+  /** Maximum bytes of one message, with the blanks before it. */
   readonly maxMessageBytes: number;
-  /** Of all messages together. */
+  /** Maximum bytes of all messages together. */
   readonly maxBytes: number;
   /** Greatest number of nested arrays and objects. */
   readonly maxDepth: number;

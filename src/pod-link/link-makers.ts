@@ -1,4 +1,4 @@
-// Which plugins may make a link in the pod. The others change a link that is there, so its existence before an ADD says nothing about its owner.
+// The plugins that may make a link in the pod. The others change a link that is there, so its existence before an ADD says nothing about its owner.
 
 import type { ShownLink } from "./link-identity.ts";
 

@@ -63,7 +63,7 @@ export interface FailedAdd {
   readonly ifname: string;
   /** The pod's links now. */
   readonly links: readonly ShownLink[];
-  /** Those that were not there before the ADD. */
+  /** The links that were not there before the ADD. */
   readonly fresh: readonly ShownLink[];
   /** The links of the pod's earlier ADDs. */
   readonly made: readonly LinkIdentity[];

@@ -107,7 +107,7 @@ export function redactString(text: string, rules: RedactRules, depth = 0): strin
     try {
       const value: unknown = JSON.parse(text);
       const safe = redactValue(value, rules, depth + 1);
-      // Of a key that occurs twice JSON.parse keeps the last value only: the first one may be a secret.
+      // JSON.parse keeps the last value of a key that occurs twice: the first one may be a secret.
       const isUnchanged = jsonEqual(value, safe) && scan(text, Infinity).duplicate === undefined;
       return isUnchanged ? text : JSON.stringify(safe);
     } catch {

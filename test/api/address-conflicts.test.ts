@@ -43,7 +43,7 @@ describe.skipIf(missingForKube("Events of address conflicts"))("a pod whose addr
       .toEqual([
         expect.stringMatching(/^Normal AddedInterface Add eth0/),
         "Normal AddedInterface Add net1 [10.40.0.3/24] from shop/wire",
-        `Warning AddressConflict net1 from wire: address 10.40.0.2 is in use by the host with MAC ${other.mac}; Plexus gives it to nobody for an hour`,
+        `Warning AddressConflict net1 from wire: address 10.40.0.2 is in use by the host with MAC ${other.mac}; Plexus gives it to no pod for an hour`,
       ]);
   });
 });

@@ -87,7 +87,7 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
 
   test.each([
     ["host bits", { ranges: [{ subnet: "10.60.0.1/24" }] }, "without host bits"],
-    ["a subnet without room", { ranges: [{ subnet: "10.60.0.0/31" }] }, "at most a /30"],
+    ["a subnet without enough addresses", { ranges: [{ subnet: "10.60.0.0/31" }] }, "at most a /30"],
     ["a first address outside", { ranges: [{ subnet: "10.60.0.0/24", first: "10.61.0.1" }] }, "must be addresses of the subnet"],
     ["a gateway of another family", { ranges: [{ subnet: "10.60.0.0/24", gateway: "fd00::1" }] }, "subnet's family"],
     ["static addresses outside", { ranges: [{ subnet: "10.60.0.0/24", static: ["10.61.0.0/30"] }] }, "static must be"],

@@ -16,6 +16,7 @@ import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { createPodNamespace, inHost, type PodNamespace } from "../lab/namespaces.ts";
 import { type Answer, type Installation, installPlexus, missingBuild } from "../lab/plexus.ts";
 import { missing, privateNamespaces, referencePlugins } from "../lab/requires.ts";
+import { allowAll } from "../lab/kube/allow-all.ts";
 
 const collection = "/apis/resource.k8s.io/v1/namespaces/shop/resourceclaims";
 const node = "node-away";
@@ -54,13 +55,7 @@ describe.skipIf(skip)("a prepared claim while the API server is away", () => {
     api = await sharedApiServer({ alsoAllowed: requests });
     admin = objectsOf(api.adminKubeconfig);
     await api.namespace("shop");
-    await admin.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "claims-while-away" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-      subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
-    });
+    await allowAll(admin);
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
     plexus = installPlexus({ native });

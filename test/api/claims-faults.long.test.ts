@@ -16,6 +16,7 @@ import { type FaultProxy, type ProxyFault, startFaultProxy } from "../lab/kube/f
 import { type KubeletClient, kubeletClient, type NamedClaim } from "../lab/kube/kubelet-client.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { allowAll } from "../lab/kube/allow-all.ts";
 
 const collection = "/apis/resource.k8s.io/v1/namespaces/shop/resourceclaims";
 const node = "node-a";
@@ -112,13 +113,7 @@ describe.skipIf(missing("the driver of claims behind faults", privateNamespaces,
       await api.namespace("shop");
       proxy = await startFaultProxy(api);
       kubeconfig = await proxy.kubeconfig();
-      await admin.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
-        apiVersion: "rbac.authorization.k8s.io/v1",
-        kind: "ClusterRoleBinding",
-        metadata: { name: "claims-behind-faults" },
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-        subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
-      });
+      await allowAll(admin);
       directory = mkdtempSync(join(tmpdir(), "plexus-claims-"));
       mkdirSync(claimDirectory(state()), { recursive: true });
       const entry = { name: "nic", match: { name: link }, shared: { attachments: 100 } };

@@ -13,6 +13,7 @@ import { networkObjects } from "../lab/kube/network-objects.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
 import { create, servePodNetworks, untilGated } from "../lab/kube/serve-pod-networks.ts";
 import { missing, privateNamespaces } from "../lab/requires.ts";
+import { allowAll } from "../lab/kube/allow-all.ts";
 
 const { attachment, pod, podNetwork } = networkObjects;
 const networks = "/apis/plexus.dev/v1alpha1/podnetworks";
@@ -117,14 +118,7 @@ describe.skipIf(missing("plexus-controller behind faults", privateNamespaces, ku
   beforeAll(async () => {
     api = await sharedApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
-    const rbac = "rbac.authorization.k8s.io";
-    await create(objects, {
-      apiVersion: `${rbac}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata: { name: "proxied-controller" },
-      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "cluster-admin" },
-      subjects: [{ kind: "ServiceAccount", name: "plexus", namespace: "kube-system" }],
-    });
+    await allowAll(objects);
     await api.network("shop", "chain", [{ type: "tuning", mtu: 1400 }]);
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();

@@ -26,7 +26,7 @@ export interface PoolNode {
   dispose(): Promise<void>;
 }
 
-/** What a call differs in. */
+/** The differences between calls. */
 export interface PoolCall {
   /** Default: `storage`. */
   readonly pool?: string;

@@ -15,7 +15,7 @@ import { nothing } from "../lab/stage.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 
 const driver = "nic.example.com";
-// Of this file alone: the kubelet's directory is shared with test/node/attach/device-info.test.ts, whose pod has the same name.
+// A name of this file alone: the kubelet's directory is shared with test/node/attach/device-info.test.ts, whose pod has the same name.
 const resource = "example.com/claimed-nic";
 const claimsOn = { kubernetes: { resourceClaims: true } };
 
@@ -38,7 +38,7 @@ describe.skipIf(missingForKube("devices of resource claims"))("devices of resour
     resources = config.makeApiClient(ResourceV1Api);
     await api.network("shop", "nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": resource });
     await slice("nics-2", "node", 2, { "vf-1": "0000:18:02.1", "vf-2": "0000:18:02.2", gpu: undefined });
-    // What is left of the pool's previous generation, and a node of the same names.
+    // Slices of the pool's previous generation, and of another node with devices of the same names.
     await slice("nics-1", "node", 1, { "vf-1": "0000:17:02.1", "vf-old": "0000:17:02.9" });
     await slice("elsewhere", "other", 2, { "vf-far": "0000:16:02.1" });
   });

@@ -4,46 +4,27 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:chil
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { servicesPart } from "../../features/services/controller/part.ts";
-import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { askDaemon } from "../../host/node/command-line/ask-daemon.ts";
-import type { CommandResult } from "../../host/node/command-line/command.ts";
-import { runCommandLine } from "../../host/programs/plexusctl/run-command-line.ts";
-import { startAgent, type TestAgent } from "../lab/agent.ts";
 import { root } from "../lab/compiled.ts";
-import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import { selectNetworks } from "../lab/kube/annotate.ts";
-import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
-import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
-import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
-import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
-import { partContext } from "../lab/kube/part-context.ts";
-import { multiNetworkPolicy, policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
+import { applyObjects, outcome } from "../lab/kube/apply.ts";
+import { missingForKube } from "../lab/kube/node.ts";
+import { policyRequests, policyRights } from "../lab/kube/policy-objects.ts";
 import { serviceRequests, serviceRights } from "../lab/kube/service-requests.ts";
-import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
-import type { PodNamespace } from "../lab/namespaces.ts";
-import type { Answer } from "../lab/plexus.ts";
 import { command, missing } from "../lab/requires.ts";
-import { type Attaching, nothing } from "../lab/stage.ts";
+import { nothing } from "../lab/stage.ts";
+import { addressOf, FollowingNode, type PodOnNode } from "../lab/kube/following-node.ts";
 
 const patience = { timeout: 60_000, interval: 50 };
 const echo = join(import.meta.dirname, "..", "node", "services", "testing", "echo.mjs");
 const services = "/api/v1/namespaces/shop/services";
 
-type Running = CreatedPod & { readonly call: Attaching & { readonly pod: PodNamespace } };
-
-const addressOf = ({ call }: Running): string =>
-  call.pod
-    .addresses()
-    .find(({ link }) => link === "net1")
-    ?.address.split("/")[0] ?? "";
-const tableOf = ({ call }: Running): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout;
-const entering = ({ call }: Running): string[] => [`--net=${call.pod.path}`, "--", process.execPath, echo];
+const tableOf = ({ call }: PodOnNode): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout;
+const entering = ({ call }: PodOnNode): string[] => [`--net=${call.pod.path}`, "--", process.execPath, echo];
 
 /** The distinct answers to so many connections: the endpoint and the client's address as the endpoint saw it, or an error. */
-function ask(from: Running, protocol: "tcp" | "udp", address: string, port: number, count = 1): readonly string[] {
+function ask(from: PodOnNode, protocol: "tcp" | "udp", address: string, port: number, count = 1): readonly string[] {
   const args = [...entering(from), "ask", protocol, address, String(port), String(count)];
   return [...new Set(spawnSync("nsenter", args, { encoding: "utf8" }).stdout.trim().split("\n"))].toSorted();
 }
@@ -51,31 +32,12 @@ function ask(from: Running, protocol: "tcp" | "udp", address: string, port: numb
 describe.skipIf(missingForKube("Services of pods") || missing("Services of pods", command("nft", "--version")))(
   "Services of pods",
   () => {
-    let api: ApiServer;
-    let proxy: FaultProxy;
-    let kubeconfig = "";
-    let objects: ApiObjects;
-    let node: Node;
-    let daemon: TestDaemon;
-    let agent: TestAgent;
-    const term = new AbortController();
-    let controller: Promise<void> | undefined;
+    let shop: FollowingNode;
     const servers: ChildProcessWithoutNullStreams[] = [];
-    const socket = (): string => join(node.plexus.directory, "daemon", "plexus.sock");
-    const statusSocket = (): string => join(node.plexus.directory, "status.sock");
-    const onNode = (...words: readonly string[]): Promise<CommandResult> =>
-      runCommandLine([...words, "--status-socket", statusSocket()], false);
-    const inCluster = (...words: readonly string[]): Promise<CommandResult> =>
-      runCommandLine([...words, "--kubeconfig", api.adminKubeconfig], false);
 
-    const create = async (object: KubernetesObject & Readonly<Record<string, unknown>>): Promise<unknown> => {
-      const made = outcome(await objects.create(collectionOf(object), object));
-      if (typeof made === "string") throw new Error(made);
-      return made;
-    };
     /** A Service as the admission policy leaves it. Answers its cluster address. */
     const service = async (name: string, network: string, app: string, spec: object = {}): Promise<string> => {
-      const made = await create({
+      const made = await shop.create({
         apiVersion: "v1",
         kind: "Service",
         metadata: {
@@ -93,57 +55,43 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       });
       return (made as { readonly spec: { readonly clusterIP: string } }).spec.clusterIP;
     };
-    const ready = async (pod: Running, status: "True" | "False"): Promise<void> => {
+    const ready = async (pod: PodOnNode, status: "True" | "False"): Promise<void> => {
       const conditions = [{ type: "Ready", status }];
-      const patched = outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${pod.name}/status`, { status: { conditions } }));
+      const patched = outcome(
+        await shop.objects.patch(`/api/v1/namespaces/shop/pods/${pod.name}/status`, { status: { conditions } }),
+      );
       if (typeof patched === "string") throw new Error(patched);
     };
 
     beforeAll(async () => {
-      api = await sharedApiServer({ alsoAllowed: [...serviceRequests, ...policyRequests] });
-      objects = objectsOf(api.adminKubeconfig);
-      await api.namespace("shop");
-      for (const object of [...serviceRights, ...policyRights]) await create(object);
-      for (const file of ["policies.yaml", "multi-network-policies.yaml"])
-        await applyObjects(objects, `deploy/helm/plexus/files/${file}`, "CustomResourceDefinition");
-      proxy = await startFaultProxy(api);
-      kubeconfig = await proxy.kubeconfig();
-      node = openNode(api);
-      const args = ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--kubeconfig", kubeconfig];
-      args.push("--status-socket", statusSocket());
-      daemon = await startDaemon({ socket: socket(), args });
-      const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: socket() };
-      agent = startAgent({ command: node.entrance(), env });
-      await api.network("shop", "red", [node.bridge("red", "10.20.0.0/24")]);
-      await api.network("shop", "blue", [node.bridge("blue", "10.30.0.0/24")]);
-      await api.network("shop", "green", [node.bridge("green", "10.40.0.0/24")]);
-      controller = servicesPart()(partContext(objects)).run(term.signal);
+      shop = await FollowingNode.open({
+        alsoAllowed: [...serviceRequests, ...policyRequests],
+        prepare: async (api, objects) => {
+          for (const object of [...serviceRights, ...policyRights]) await api.admin.create(object);
+          for (const file of ["policies.yaml", "multi-network-policies.yaml"])
+            await applyObjects(objects, `deploy/helm/plexus/files/${file}`, "CustomResourceDefinition");
+        },
+        part: servicesPart(),
+        networks: { red: "10.20.0.0/24", blue: "10.30.0.0/24", green: "10.40.0.0/24" },
+        configuration: { hotPlug: true, services: true },
+      });
+      shop.startAgent();
     });
     afterAll(async () => {
       for (const server of servers) server.kill("SIGKILL");
-      term.abort();
-      await controller;
-      await agent?.stop();
-      await daemon?.stop();
-      await proxy?.dispose();
-      node?.dispose();
-      objects?.close();
-      await api?.dispose();
+      await shop?.dispose();
     });
 
-    const request = (verb: string, { call }: Running): Promise<Answer> => node.requestAt(socket(), verb, call);
     /** A running pod whose default route is on the cluster's network, as a Service's client needs it. */
-    async function running(name: string, app: string, selection = "red", more: object = {}): Promise<Running> {
-      const pod = await api.pod("shop", name, selection);
-      outcome(await objects.patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { app } } }));
+    async function running(name: string, app: string, selection = "red", keys: object = {}): Promise<PodOnNode> {
+      const pod = await shop.createPod(name, { app }, selection);
+      const { node, kubeconfig } = shop;
       const cluster = { ...node.bridge("pods", "10.10.0.0/24"), isDefaultGateway: true };
-      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true, ...more });
-      const each = { ...pod, call: { ...node.attaching(pod), config } };
-      expect(await request("ADD", each)).toMatchObject({ status: 0 });
-      return each;
+      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true, ...keys });
+      return shop.add({ ...pod, call: { ...pod.call, config } });
     }
     /** A ready pod that answers on its address of the network red. */
-    async function serving(name: string, app: string): Promise<Running> {
+    async function serving(name: string, app: string): Promise<PodOnNode> {
       const pod = await running(name, app);
       const server = spawn("nsenter", [...entering(pod), "serve", addressOf(pod)]);
       servers.push(server);
@@ -151,13 +99,6 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       await ready(pod, "True");
       return pod;
     }
-    const removed = async (...pods: readonly Running[]): Promise<void> => {
-      for (const pod of pods) {
-        expect(await request("DEL", pod)).toMatchObject({ status: 0 });
-        await api.deletePod(pod.namespace, pod.name);
-      }
-    };
-
     test("SV-06 SV-07: cluster addresses lead to endpoints of the network; a Service without endpoints refuses; a DEL leaves nothing", async () => {
       const web = await service("web", "red", "web");
       const sticky = await service("sticky", "red", "web", { sessionAffinity: "ClientIP" });
@@ -195,13 +136,13 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       await ready(gone, "True");
       await expect.poll(() => ask(client, "tcp", web, 80), patience).toEqual([`${addressOf(gone)} ${from}`]);
 
-      outcome(await objects.remove(`${services}/web`));
-      outcome(await objects.remove(`${services}/sticky`));
+      outcome(await shop.objects.remove(`${services}/web`));
+      outcome(await shop.objects.remove(`${services}/sticky`));
       // No endpoint controller and no garbage collector run here: plexus-controller removes the slices.
       await expect.poll(() => tableOf(client), patience).toBe("");
       talking.stdin.end();
-      await removed(one, two, client);
-      expect(node.left().links).toEqual(nothing.links);
+      await shop.removePods(one, two, client);
+      expect(shop.node.left().links).toEqual(nothing.links);
     });
 
     test("SV-11: the Services, the reason for a missing endpoint, and the node's tables are shown", async () => {
@@ -210,36 +151,35 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       const pod = await running("shown", "shown");
       const from = addressOf(pod);
       await expect
-        .poll(async () => (await inCluster("services", "explain", "shop/shown")).stdout, patience)
+        .poll(async () => (await shop.inCluster("services", "explain", "shop/shown")).stdout, patience)
         .toContain(`shop/shown on shop/red, ${web}; addresses in its slices: 1`);
-      const { stdout, status } = await inCluster("services", "explain", "shop/shown", "-o", "wide");
+      const { stdout, status } = await shop.inCluster("services", "explain", "shop/shown", "-o", "wide");
       expect(status).toBe(1);
       expect(stdout).toContain(`is not ready: its condition Ready is not True, with ${from}`);
-      expect((await inCluster("services", "show", "shop")).stdout).toMatch(/^shop +shown +shop\/red +[\d.]+ +0\/1$/mu);
+      expect((await shop.inCluster("services", "show", "shop")).stdout).toMatch(/^shop +shown +shop\/red +[\d.]+ +0\/1$/mu);
       await ready(pod, "True");
-      await expect.poll(async () => (await inCluster("services", "explain", "shop/shown")).status, patience).toBe(0);
+      await expect.poll(async () => (await shop.inCluster("services", "explain", "shop/shown")).status, patience).toBe(0);
       await expect
-        .poll(async () => (await inCluster("services", "show", "shop")).stdout, patience)
+        .poll(async () => (await shop.inCluster("services", "show", "shop")).stdout, patience)
         .toMatch(/^shop +shown +shop\/red +[\d.]+ +1\/1$/mu);
       await expect
-        .poll(async () => (await onNode("services", "tables", "shop/client", "-o", "wide")).stdout, patience)
+        .poll(async () => (await shop.onNode("services", "tables", "shop/client", "-o", "wide")).stdout, patience)
         .toMatch(new RegExp(`^shop/client +shop/shown +${web} +80/TCP +${from} 8080$`, "mu"));
-      const answer = await askDaemon({ socketPath: statusSocket(), method: "GET", path: "/metrics", patienceMs: 60_000 });
-      expect(answer).toEqual({ body: expect.stringMatching(/^plexus_service_tables 2$/mu) });
-      outcome(await objects.remove(`${services}/shown`));
-      await removed(client, pod);
+      expect(await shop.metrics()).toMatch(/^plexus_service_tables 2$/mu);
+      outcome(await shop.objects.remove(`${services}/shown`));
+      await shop.removePods(client, pod);
     });
 
     test("PR-05 PR-06 SV-09: a probe of a Service asks its endpoints: what answers, what a policy forbids, what is lost, and a smaller MTU", async () => {
       const keys = { probes: true, policies: {} };
       const address = await service("probed", "red", "probed");
       const spec = { podSelector: { matchLabels: { mode: "closed" } }, policyTypes: ["Ingress"] };
-      await vi.waitFor(() => create(multiNetworkPolicy("shop", "closed", "red", spec)), patience);
+      await vi.waitFor(() => shop.allow("closed", spec), patience);
       const client = await running("client", "other", "red", keys);
       await expect.poll(() => tableOf(client), patience).toContain(address);
       /** The results of the Service's rows, by endpoint. */
       const probed = async (): Promise<Readonly<Record<string, string>>> => {
-        const { stdout } = await onNode("probe", "shop/client", "red", address, "-o", "wide");
+        const { stdout } = await shop.onNode("probe", "shop/client", "red", address, "-o", "wide");
         const rows = stdout.matchAll(
           new RegExp(`^Service shop/probed at ${address} +([\\d.]+) +(?:(?:[\\da-f]{2}:){5}[\\da-f]{2})? +(.+)$`, "gmu"),
         );
@@ -247,7 +187,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       };
       expect(await probed()).toEqual({ [address]: "the Service has no endpoint on this network: connections are refused" });
 
-      const pods = new Map<string, Running>();
+      const pods = new Map<string, PodOnNode>();
       for (const name of ["open", "narrow", "silent", "closed", "down"]) {
         const pod = await running(name, "probed", "red", keys);
         pods.set(addressOf(pod), pod);
@@ -264,7 +204,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
         "add table inet silent; add chain inet silent in { type filter hook input priority 0; ip protocol icmp drop; }",
       );
       inPod(down, "ip", "link", "set", "net1", "down");
-      outcome(await objects.patch("/api/v1/namespaces/shop/pods/closed", { metadata: { labels: { mode: "closed" } } }));
+      await shop.label("closed", { mode: "closed" });
       await expect.poll(probed, patience).toEqual({
         [open]: "answers packets of 1500 bytes",
         [narrow]: "answers packets of 64 bytes, and full ones are lost: a link on the way has a smaller MTU",
@@ -272,9 +212,9 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
         [closed]: "no answer: forbidden by shop/closed (ingress of shop/closed)",
         [down]: "no neighbour has answered for it",
       });
-      outcome(await objects.remove("/apis/k8s.cni.cncf.io/v1beta1/namespaces/shop/multi-networkpolicies/closed"));
-      outcome(await objects.remove(`${services}/probed`));
-      await removed(client, ...pods.values());
+      await shop.forbid("closed");
+      outcome(await shop.objects.remove(`${services}/probed`));
+      await shop.removePods(client, ...pods.values());
     });
 
     test("SV-11: the commands of the page about names on a network work as they stand", async () => {
@@ -288,14 +228,14 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       ]);
       await service("db", "red", "db");
       const web = await running("web", "web");
-      await expect.poll(async () => (await onNode("services", "tables", "shop/web")).stdout, patience).toContain("shop/db");
+      await expect.poll(async () => (await shop.onNode("services", "tables", "shop/web")).stdout, patience).toContain("shop/db");
       for (const words of commands) {
-        const run = ["show", "explain"].includes(words[1] ?? "") ? inCluster : onNode;
-        const { stdout, status } = await run(...words);
+        const isOfCluster = ["show", "explain"].includes(words[1] ?? "");
+        const { stdout, status } = await (isOfCluster ? shop.inCluster(...words) : shop.onNode(...words));
         expect([words, status, stdout]).toEqual([words, expect.toBeOneOf([0, 1]), expect.stringMatching(/shop|services/u)]);
       }
-      outcome(await objects.remove(`${services}/db`));
-      await removed(web);
+      outcome(await shop.objects.remove(`${services}/db`));
+      await shop.removePods(web);
     });
 
     test("SV-08: a pod has the Services of a network that it gets later, and of no other; without the API those last seen hold", async () => {
@@ -303,24 +243,24 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       const client = await running("client", "other");
       await expect.poll(() => tableOf(client), patience).toContain(red);
       expect(tableOf(client)).not.toContain(blue);
-      await selectNetworks(api, client, "red,blue");
+      await selectNetworks(shop.api, client, "red,blue");
       await expect.poll(() => tableOf(client), patience).toContain(blue);
       await vi.waitFor(() => expect(client.call.pod.links().map(({ name }) => name)).toContain("net2"), patience);
-      await selectNetworks(api, client, "red");
+      await selectNetworks(shop.api, client, "red");
       await expect.poll(() => tableOf(client), patience).not.toContain(blue);
       expect(tableOf(client)).toContain(red);
 
       // An API that gives no slices: those last seen hold, and a pod of a network new to the node starts without its Services.
       const green = await service("green", "green", "none");
-      proxy.script(({ path }) => (path.includes("endpointslices") ? { answer: { status: 403 } } : undefined));
-      proxy.cut();
+      shop.proxy.script(({ path }) => (path.includes("endpointslices") ? { answer: { status: 403 } } : undefined));
+      shop.proxy.cut();
       const unknown = await running("unknown", "other", "green");
       expect(tableOf(unknown)).toBe("");
       const known = await running("known", "other");
       expect(tableOf(known)).toContain(red);
-      proxy.script(() => undefined);
+      shop.proxy.script(() => undefined);
       await expect.poll(() => tableOf(unknown), patience).toContain(green);
-      await removed(client, unknown, known);
+      await shop.removePods(client, unknown, known);
     });
   },
 );

@@ -19,7 +19,7 @@ const skip = missingCluster("networks as claims on a cluster", helm, () => missi
 const api = "resource.k8s.io/v1";
 const patient = { timeout: 120_000, interval: 500 };
 
-/** What the node offers: a bridge for three attachments, and a network that only a class names. */
+/** The node's devices: a bridge for three attachments, and a network that only a class names. */
 const devices = [
   { name: "shared", match: { name: "br-claims" }, shared: { attachments: 3, bandwidth: "10G" }, networks: ["blue-net"] },
 ];

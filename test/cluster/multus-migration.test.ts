@@ -220,7 +220,7 @@ describe.skipIf(skip)("a cluster with thick Multus", () => {
     // Ten addresses of the default network, and 1 + 2 + 3 in turn of the others.
     expect(held.leases).toHaveLength(10 + 19);
     await remove(old);
-    // Of the pods that came and went before the switch, Multus itself left addresses of the default network.
+    // Multus itself left addresses of the default network, of pods that came and went before the switch.
     const leftOfOld = (): Left => {
       const { links, leases: now, multus } = left();
       return {

@@ -7,7 +7,7 @@ import { readDeviceSettings } from "../../features/claims/rules/device-settings.
 import type { NodeLink } from "../../features/claims/rules/node-link.ts";
 import { offeredDevices, publishedDevices } from "../../features/claims/rules/offered-devices.ts";
 import { sliceChanges } from "../../features/claims/rules/slice.ts";
-import { verifyMs } from "../../features/claims/slices/publish-slices.ts";
+import { verifyPauseMs } from "../../features/claims/slices/publish-slices.ts";
 import { root } from "../lab/compiled.ts";
 
 const nodes = 5_000;
@@ -47,7 +47,7 @@ test("DR-02: the page's figures for 5,000 nodes with 64 devices each are those o
   const page = readFileSync(join(root, "docs/how-to/networks-as-claims.md"), "utf8");
   const said = [
     `5,000 ResourceSlices of ${kib} KiB as JSON, ${Math.round((kib * nodes) / 1024)} MiB together`,
-    `${Math.round((nodes * 1000) / verifyMs)} lists each second`,
+    `${Math.round((nodes * 1000) / verifyPauseMs)} lists each second`,
     `${kib} KiB to each watcher`,
   ];
   for (const text of said) expect(page).toContain(text);

@@ -70,7 +70,7 @@ function loggingTo(log: string[]): CapabilityFunctions {
 
 test("X-10: two builds of the same sources in two directories have the same bytes, and a third comes from the cache", async () => {
   const how = { cacheDir: join(root, "cache"), quick: false };
-  // Of this run or of an earlier one.
+  // A build of this run or of an earlier one.
   const one = await buildSource(adds(succeeds), {}, { quick: false });
   // Another build in the same compiler between the two.
   await buildSource(adds(`return SuccessOrFault.err(new Fault(100, "no"));`), {}, { cacheDir: null });

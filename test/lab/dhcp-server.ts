@@ -26,7 +26,7 @@ export interface DhcpServer {
   readonly mac: string;
   /** The server's namespace. */
   readonly host: PodNamespace;
-  /** What the server has written so far. */
+  /** The server's log so far. */
   readonly log: () => string;
   /** Stops answering, as a server that is switched off, and starts again. */
   readonly stop: () => Promise<void>;

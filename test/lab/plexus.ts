@@ -62,12 +62,12 @@ export interface Installation {
   dispose(): void;
 }
 
-/** What serves an installation's calls: the run's daemon, or an engine that the shim starts for each call. */
+/** The server of an installation's calls: the run's daemon, or an engine that the shim starts for each call. */
 export type Serving = "daemon" | "one-shot";
 
 export interface InstallationInit {
   /**
-   * What serves the calls that name no PLEXUS_SOCKET. Default: the run's daemon, or one-shot engines outside of a run of tests. Tests of what differs
+   * The server of calls that name no PLEXUS_SOCKET. Default: the run's daemon, or one-shot engines outside of a run of tests. Tests of what differs
    * with one-shot engines (their start, waits between processes, isolation, crashes) choose them.
    */
   readonly serving?: Serving;

@@ -185,3 +185,9 @@ export function installHostile(directory: string, type: Hostility, verbs?: reado
     },
   };
 }
+
+/** Installs a recorder under each name. */
+export function installRecorders<Name extends string>(cniPath: string, ...names: readonly Name[]): Record<Name, RecorderPlugin> {
+  const entries = names.map((name) => [name, installRecorder(cniPath, name)] as const);
+  return Object.fromEntries(entries) as Record<Name, RecorderPlugin>;
+}

@@ -8,7 +8,7 @@ import { suiteOutcome } from "../lab/peers/known-differences.ts";
 import { printOutcome, recordOutcome, recordedOutcomes } from "../lab/peers/record.ts";
 import type { Specification } from "../lab/peers/specifications.ts";
 
-/** What a test compares. */
+/** The outcomes that a test compares. */
 export interface Judged {
   /** Titles and messages of the specifications that fail without a known reason. */
   readonly failed: readonly string[];

@@ -1,6 +1,6 @@
 // The reason for which a binary is refused. Admission converts the exception to a fault of the same kind.
 
-/** What the refused construct breaks: the rules for delegates, or the memory limit of the call. Both are kinds of src/fault/catalogue.ts. */
+/** The rule that the refused construct breaks: the rules for delegates, or the memory limit of the call. Both are kinds of src/fault/catalogue.ts. */
 export type RefusalKind = "COMPONENT_REFUSED" | "LIMIT_MEMORY";
 
 /** A refusal: the refused construct, and its byte offset in the binary. */

@@ -77,7 +77,7 @@ export class Settings {
     if (!this.requested.includes(number)) this.requested.push(number);
   }
 
-  /** Of one option the last value counts; that of CNI_ARGS comes after `value`. */
+  /** The last value of an option counts; that of CNI_ARGS comes after `value`. */
   private readProvided(ipam: Config, args: Array<Arg>): void {
     const list = ipam.list("provide");
     for (let i = 0; list !== null && i < list.length; i++) {

@@ -37,9 +37,9 @@ export class Port {
   /** In bytes; null: the fabric names none. */
   mtu: Some<u32> | null = null;
   binding: Binding = Binding.AddressOnly;
-  /** Of binding `ovs`: the port's `external_ids:iface-id`. */
+  /** For binding `ovs`: the port's `external_ids:iface-id`. */
   interfaceId: string = "";
-  /** Of binding `vlan`: 1 to 4094. */
+  /** For binding `vlan`: 1 to 4094. */
   vlan: u16 = 0;
 
   /** Reads the port; null if there is none. The first mistake is the fault of `root`. */

@@ -18,7 +18,7 @@ const keys: StaticArray<string> = ["waitMs", "probes", "detectGateway"];
 const maxTries: i32 = 3;
 const defaultWaitMs: u32 = 250;
 const defaultProbes: u32 = 2;
-/** Of all probes of one try, as the capability has it. */
+/** Maximum milliseconds of all probes of one try, as the capability has it. */
 const maxMilliseconds: u64 = 10000;
 
 /** The settings `conflictDetection` of the IPAM part. */

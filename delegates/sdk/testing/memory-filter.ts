@@ -68,7 +68,7 @@ export class MemoryFilter {
     const policies = [...bridges].map((each) => each.split(" "));
     return {
       accepted: Object.fromEntries(accepted),
-      // Of both policies of a bridge, `isolated` drops more.
+      // A bridge with both policies has `isolated`, which drops more.
       bridges: Object.fromEntries(
         policies.map(([name = ""]) => [name, bridges.has(`${name} isolated`) ? "isolated" : "same-bridge"]),
       ),

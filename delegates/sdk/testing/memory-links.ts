@@ -1,5 +1,5 @@
 // The `links` capability in memory, without a kernel: a vector sets the links before the call and shows the effects of a request.
-// It simulates names, kinds, MACs, ports and addresses; other refusals of the kernel need a test with a kernel.
+// The simulation has names, kinds, MACs, ports and addresses; other refusals of the kernel need a test with a kernel.
 
 import type {
   Fault,

@@ -10,7 +10,7 @@ import { printed } from "../../../host/node/command-line/printed.ts";
 import { recordingText } from "./trace-text.ts";
 
 /** Maximum wait for the daemon's answer, in ms. */
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 /** Begins, ends or shows the daemon's recording. */
 export async function recordTraces(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -19,7 +19,7 @@ export async function recordTraces(line: Invocation): Promise<CommandResult | Co
   const query = queryOf(line);
   if ("wrong" in query) return query;
   const socketPath = statusSocketOf(line);
-  const asked = await askDaemon({ socketPath, patienceMs, ...query });
+  const asked = await askDaemon({ socketPath, timeoutMs, ...query });
   if ("why" in asked) return failure(`trace record needs the daemon, but ${socketPath} gave no report: ${asked.why}`);
   const document = parseDocument(asked.body, { what: "the daemon's answer" });
   const report = document.ok ? document.value.parsed : undefined;

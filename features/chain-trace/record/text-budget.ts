@@ -9,7 +9,7 @@ const maxTextLength = 1024 * 1024;
 export class TextBudget {
   #left = maxCallLength;
 
-  /** The text if there is room for it; undefined otherwise. */
+  /** The text if the budget has enough left; undefined otherwise. */
   take(text: string): string | undefined {
     return this.takes(text.length) ? text : undefined;
   }

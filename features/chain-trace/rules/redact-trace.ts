@@ -5,8 +5,8 @@ import type { ChainTrace, ComponentRecord, ImportCall, StepRecord, TracedOutcome
 import { allSteps, stepRecord } from "../../../src/chain-trace/step-record.ts";
 
 /**
- * The trace without secrets. Texts and values without a secret stay as they are. `unrecorded`: the secrets of inputs for which the trace had
- * no room. Outputs may quote them.
+ * The trace without secrets. Texts and values without a secret stay as they are. `unrecorded`: the secrets of inputs that were too large
+ * for the trace. Outputs may quote them.
  */
 export function redactTrace(trace: ChainTrace, unrecorded: Iterable<string> = []): ChainTrace {
   const tokens = new SecretTokens();

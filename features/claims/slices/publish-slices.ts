@@ -22,9 +22,9 @@ export interface PublishInit {
 /** Interval of looks at the node's links, in ms. */
 export const lookMs = 2_000;
 /** Time until the API is looked at without a reason, in ms. */
-export const verifyMs = 600_000;
+export const verifyPauseMs = 600_000;
 /** Pause after a failed write, in ms. */
-const retryMs = 10_000;
+const retryPauseMs = 10_000;
 
 /** The publisher of one node. */
 export class SlicePublisher {
@@ -78,7 +78,7 @@ export class SlicePublisher {
       if (this.#failure !== "" && now < this.#dueAt) return;
       const renewals = this.#renewals;
       const failure = await this.#publish(devices, shortHash(text));
-      const pauseMs = failure === undefined ? verifyMs : retryMs;
+      const pauseMs = failure === undefined ? verifyPauseMs : retryPauseMs;
       this.#dueAt = renewals === this.#renewals ? now + pauseMs : 0;
       this.#published = failure === undefined ? text : "";
       if (failure !== undefined && failure !== this.#failure)

@@ -45,7 +45,7 @@ function reports(names: readonly string[], get: (path: string) => "failed" | "co
         get: (path) =>
           Promise.resolve(
             get(path) === "failed"
-              ? { kind: "failed", why: "away", waitMs: undefined }
+              ? { kind: "failed", why: "away", pauseMs: undefined }
               : { kind: "object", object: object(path) },
           ),
         patch: () => Promise.resolve({ kind: "conflict", why: "changed" }),

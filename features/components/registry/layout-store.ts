@@ -11,84 +11,106 @@ import { type Descriptor, indexText, maxManifestBytes, readIndex, readManifest }
 import { manifestType } from "../../../src/oci/media-types.ts";
 import { storeFault } from "../../../host/store/files/durable-file.ts";
 import { errnoOf } from "../../../host/store/files/errno.ts";
-import { type ArtifactStore, descriptorOf, digestOf, verifiedBlob, verifiedManifest } from "./artifact-store.ts";
+import {
+  type ArtifactStore,
+  descriptorOf,
+  digestOf,
+  type StoredManifest,
+  verifiedBlob,
+  verifiedManifest,
+} from "./artifact-store.ts";
 
 const tagKey = "org.opencontainers.image.ref.name";
 const layoutVersion = JSON.stringify({ imageLayoutVersion: "1.0.0" });
 
 /** Opens the layout in a directory. The first write makes a missing directory. */
 export function layoutStore(location: string): ArtifactStore {
-  const directory = resolve(location);
-  const blobPath = (digest: string): string => join(directory, "blobs", "sha256", digest.slice("sha256:".length));
-  const indexPath = join(directory, "index.json");
+  return new LayoutStore(resolve(location));
+}
 
-  async function index(): Promise<Result<readonly Descriptor[]>> {
-    const version = await readBounded(join(directory, "oci-layout"), maxManifestBytes);
+class LayoutStore implements ArtifactStore {
+  readonly #directory: string;
+  readonly #blobs: string;
+  readonly #versionPath: string;
+  readonly #indexPath: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#blobs = join(directory, "blobs", "sha256");
+    this.#versionPath = join(directory, "oci-layout");
+    this.#indexPath = join(directory, "index.json");
+  }
+
+  async manifest(name: string): Promise<Result<StoredManifest>> {
+    const index = await this.#index();
+    if (!index.ok) return index;
+    const found = index.value.find(({ digest, annotations }) => digest === name || annotations?.[tagKey] === name);
+    if (found === undefined && !isDigest(name))
+      return failed(fault("ARTIFACT_NOT_FOUND", `${this.#directory} does not have the tag ${name}`));
+    return this.#manifestOf(found?.digest ?? name, found?.mediaType ?? manifestType);
+  }
+
+  async blob(descriptor: Descriptor): Promise<Result<Uint8Array>> {
+    const bytes = await this.#content(descriptor.digest, descriptor.size);
+    return bytes.ok ? verifiedBlob(bytes.value, descriptor, this.#directory) : bytes;
+  }
+
+  async referrers(subject: string): Promise<Result<readonly Descriptor[]>> {
+    const index = await this.#index();
+    if (!index.ok) return index;
+    const found: Descriptor[] = [];
+    // A manifest with several tags has several descriptors.
+    const manifests = new Map(index.value.map((each) => [each.digest, each]));
+    for (const each of [...manifests.values()].filter(({ mediaType }) => mediaType === manifestType)) {
+      const text = await this.#manifestOf(each.digest, each.mediaType);
+      const manifest = text.ok ? readManifest(text.value.text) : text;
+      if (!manifest.ok) return manifest;
+      const { artifactType, annotations } = manifest.value;
+      if (manifest.value.subject?.digest === subject) found.push({ ...each, artifactType, annotations });
+    }
+    return ok(found);
+  }
+
+  async putBlob(bytes: Uint8Array): Promise<Result<void>> {
+    return replace(this.#blobPath(digestOf(bytes)), bytes, this.#blobs);
+  }
+
+  async putManifest({ text, digest, mediaType }: StoredManifest, tag: string | undefined): Promise<Result<void>> {
+    const put = await replace(this.#blobPath(digest), text, this.#blobs);
+    const version = put.ok ? await replace(this.#versionPath, layoutVersion, this.#directory) : put;
+    const index = version.ok ? await this.#index() : version;
+    if (!index.ok) return index;
+    return replace(this.#indexPath, indexText(withManifest(index.value, descriptorOf(mediaType, text), tag)), this.#directory);
+  }
+
+  /** The descriptors of `index.json`, none if it does not exist. Faults STORE_FAILED, ARTIFACT_INVALID, ARTIFACT_NOT_FOUND. */
+  async #index(): Promise<Result<readonly Descriptor[]>> {
+    const version = await readBounded(this.#versionPath, maxManifestBytes);
     if (!version.ok) return version;
-    if (version.value === undefined) return failed(fault("ARTIFACT_NOT_FOUND", `${directory} is no OCI image layout`));
-    if (!isVersion1(version.value)) return failed(fault("ARTIFACT_INVALID", `${directory}/oci-layout is not of version 1.0.0`));
-    const text = await readBounded(indexPath, maxManifestBytes);
+    if (version.value === undefined)
+      return failed(fault("ARTIFACT_NOT_FOUND", `${this.#directory} is no OCI image layout: it has no file oci-layout`));
+    if (!isVersion1(version.value)) return failed(fault("ARTIFACT_INVALID", `${this.#versionPath} is not of version 1.0.0`));
+    const text = await readBounded(this.#indexPath, maxManifestBytes);
     if (!text.ok) return text;
     return text.value === undefined ? ok([]) : readIndex(text.value.toString("utf8"));
   }
 
-  async function content(digest: string, maxBytes: number): Promise<Result<Buffer>> {
-    const read = await readBounded(blobPath(digest), maxBytes);
+  async #manifestOf(digest: string, mediaType: string): Promise<Result<StoredManifest>> {
+    const bytes = await this.#content(digest, maxManifestBytes);
+    return bytes.ok ? verifiedManifest(bytes.value, mediaType, digest, this.#directory) : bytes;
+  }
+
+  async #content(digest: string, maxBytes: number): Promise<Result<Buffer>> {
+    const read = await readBounded(this.#blobPath(digest), maxBytes);
     if (!read.ok) return read;
     return read.value === undefined
-      ? failed(fault("ARTIFACT_NOT_FOUND", `${directory} does not have ${digest}`))
+      ? failed(fault("ARTIFACT_NOT_FOUND", `${this.#directory} does not have ${digest}`))
       : ok(read.value);
   }
 
-  async function manifestOf(digest: string, mediaType: string) {
-    const bytes = await content(digest, maxManifestBytes);
-    return bytes.ok ? verifiedManifest(bytes.value, mediaType, digest, directory) : bytes;
+  #blobPath(digest: string): string {
+    return join(this.#blobs, digest.slice("sha256:".length));
   }
-
-  return {
-    async manifest(name) {
-      const listed = await index();
-      if (!listed.ok) return listed;
-      const found = listed.value.find(({ digest, annotations }) => digest === name || annotations?.[tagKey] === name);
-      if (found === undefined && !isDigest(name))
-        return failed(fault("ARTIFACT_NOT_FOUND", `${directory} does not have the tag ${name}`));
-      return manifestOf(found?.digest ?? name, found?.mediaType ?? manifestType);
-    },
-
-    async blob(descriptor) {
-      const bytes = await content(descriptor.digest, descriptor.size);
-      return bytes.ok ? verifiedBlob(bytes.value, descriptor, directory) : bytes;
-    },
-
-    async referrers(subject) {
-      const listed = await index();
-      if (!listed.ok) return listed;
-      const found: Descriptor[] = [];
-      // A manifest with several tags has several descriptors.
-      const manifests = new Map(listed.value.map((each) => [each.digest, each]));
-      for (const each of [...manifests.values()].filter(({ mediaType }) => mediaType === manifestType)) {
-        const text = await manifestOf(each.digest, each.mediaType);
-        const manifest = text.ok ? readManifest(text.value.text) : text;
-        if (!manifest.ok) return manifest;
-        const { artifactType, annotations } = manifest.value;
-        if (manifest.value.subject?.digest === subject) found.push({ ...each, artifactType, annotations });
-      }
-      return ok(found);
-    },
-
-    async putBlob(bytes) {
-      const path = blobPath(digestOf(bytes));
-      return replace(path, bytes, join(directory, "blobs", "sha256"));
-    },
-
-    async putManifest({ text, digest, mediaType }, tag) {
-      const put = await replace(blobPath(digest), text, join(directory, "blobs", "sha256"));
-      const version = put.ok ? await replace(join(directory, "oci-layout"), layoutVersion, directory) : put;
-      const listed = version.ok ? await index() : version;
-      if (!listed.ok) return listed;
-      return replace(indexPath, indexText(withManifest(listed.value, descriptorOf(mediaType, text), tag)), directory);
-    },
-  };
 }
 
 /**

@@ -20,7 +20,7 @@ const maxRedirects = 3;
 /** Maximum bytes of the text of a redirect or a refusal. */
 const maxTextBytes = 64 * 1024;
 /** Waits before repetitions, in ms. Only requests without effects are repeated. */
-const waitsMs = [200, 1000] as const;
+const pausesMs = [200, 1000] as const;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The session. Credentials go to the registry and to the token server that the registry names, never to a host of a redirect. */
@@ -70,11 +70,11 @@ export class RegistrySession {
    */
   async send(request: RegistryRequest): Promise<Result<ExchangeAnswer>> {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    for (const waitMs of [...(isRead ? waitsMs : []), undefined]) {
+    for (const pauseMs of [...(isRead ? pausesMs : []), undefined]) {
       const answer = await this.#sendAuthorized(request);
       const isTemporary = answer.ok ? answer.value.status === 429 || answer.value.status >= 500 : isLost(answer);
-      if (!isTemporary || waitMs === undefined) return answer.ok && isTemporary ? failed(this.#unusable(answer.value)) : answer;
-      await wait(waitMs);
+      if (!isTemporary || pauseMs === undefined) return answer.ok && isTemporary ? failed(this.#unusable(answer.value)) : answer;
+      await wait(pauseMs);
     }
     throw new Error("unreachable: the last repetition returns");
   }

@@ -96,7 +96,7 @@ async function ensure(
 async function refuse(
   context: PartContext,
   object: ExternalPort,
-  { reason, message, waitMs }: ProviderFailure,
+  { reason, message, pauseMs }: ProviderFailure,
 ): Promise<WorkOutcome> {
   const judgement = { type: "Ready", status: "False", reason: readyReasons[reason], message } as const;
   if (!says(object, judgement)) {
@@ -104,7 +104,7 @@ async function refuse(
     const written = await writeStatus(context, object, judgement);
     if (written.kind !== "object") return outcomeOf(written);
   }
-  return { kind: "failed", why: message, ...(waitMs === undefined ? {} : { waitMs }) };
+  return { kind: "failed", why: message, ...(pauseMs === undefined ? {} : { pauseMs }) };
 }
 
 async function judge(context: PartContext, object: ExternalPort, judgement: TypedJudgement): Promise<WorkOutcome> {
@@ -122,7 +122,7 @@ async function lookWhetherActive(
   const key = `${object.namespace}/${object.name}`;
   const active = await provider.active({ key, providerId: object.port.providerId });
   if (!active.ok)
-    return { kind: "failed", why: active.message, ...(active.waitMs === undefined ? {} : { waitMs: active.waitMs }) };
+    return { kind: "failed", why: active.message, ...(active.pauseMs === undefined ? {} : { pauseMs: active.pauseMs }) };
   if (active.value) {
     looks.delete(key);
     const judgement = {
@@ -150,7 +150,7 @@ async function release(work: PortWork, object: ExternalPort): Promise<WorkOutcom
       providerId: port === undefined ? "" : port.providerId,
     });
     if (!released.ok)
-      return { kind: "failed", why: released.message, ...(released.waitMs === undefined ? {} : { waitMs: released.waitMs }) };
+      return { kind: "failed", why: released.message, ...(released.pauseMs === undefined ? {} : { pauseMs: released.pauseMs }) };
   } else if (port !== undefined) {
     // Only the provider's settings make a release possible: the object keeps its name until then.
     return { kind: "failed", why: `provider "${spec.provider}" is not configured: the port of ${name} is not released` };

@@ -40,7 +40,7 @@ export async function keepPortsAhead(
       ended.abort();
     } else {
       await tell(context, name, kept);
-      await pause(Math.max(Math.min(failedMs * 2 ** failures, longFailedMs), kept.waitMs ?? 0), signal);
+      await pause(Math.max(Math.min(failedMs * 2 ** failures, longFailedMs), kept.pauseMs ?? 0), signal);
       failures += 1;
     }
   }

@@ -38,7 +38,7 @@ export interface ProviderFailure {
   readonly reason: "unavailable" | "quota" | "invalid" | "refused";
   readonly message: string;
   /** Pause that the fabric asks for, in ms. */
-  readonly waitMs?: number;
+  readonly pauseMs?: number;
 }
 
 /** The outcome of an operation. */
@@ -75,6 +75,6 @@ export interface PortProvider {
 const maxMessage = 1_000;
 
 /** A failure. Its message may have a provider's text, and goes to conditions, Events, logs and CNI errors. */
-export function failure(reason: ProviderFailure["reason"], message: string, waitMs?: number): ProviderFailure {
-  return { ok: false, reason, message: inertLine(message, maxMessage), ...(waitMs === undefined ? {} : { waitMs }) };
+export function failure(reason: ProviderFailure["reason"], message: string, pauseMs?: number): ProviderFailure {
+  return { ok: false, reason, message: inertLine(message, maxMessage), ...(pauseMs === undefined ? {} : { pauseMs }) };
 }

@@ -10,7 +10,7 @@ import { notAbsolute, statusSocketOf } from "../../../host/node/command-line/com
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { type Column, table } from "../../../host/node/command-line/table.ts";
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 /** The daemon reads only while it is asked, so the first question after a pause begins that. */
 const tries = 20;
 const pauseMs = 250;
@@ -54,7 +54,7 @@ function bytesPerSecond({ rates: { receive, transmit } }: LinkTraffic): number {
 async function ask(socketPath: string): Promise<TrafficDocument | string> {
   let why = "";
   for (let left = tries; left > 0; left--) {
-    const answer = await askDaemon({ socketPath, method: "GET", path: trafficPath, patienceMs });
+    const answer = await askDaemon({ socketPath, method: "GET", path: trafficPath, timeoutMs });
     if ("why" in answer) return answer.why;
     const document = readTraffic(answer.body);
     if (document === undefined) return "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";

@@ -22,7 +22,7 @@ export interface NodeChange {
 }
 
 /** Longest wait for a notification, in ms. */
-const waitMs = 30_000;
+const timeoutMs = 30_000;
 
 /** The view of one daemon. */
 export class NodeLinks {
@@ -32,7 +32,7 @@ export class NodeLinks {
 
   /** Waits for changes through this agent, and takes them into the view. Undefined: nothing changed for some time. Throws ShimGone. */
   async next(shim: NodeEffects): Promise<NodeChange | undefined> {
-    const { errno, sent, reply } = await shim.changes({ deadlineMs: waitMs });
+    const { errno, sent, reply } = await shim.changes({ deadlineMs: timeoutMs });
     if (errno !== 0 && errno !== ENOBUFS) return undefined;
     if (!sent || errno === ENOBUFS) return (await this.list(shim)) ? { indexes: "all", made: true } : undefined;
     const indexes = new Set<number>();

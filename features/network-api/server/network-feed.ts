@@ -51,7 +51,7 @@ export class NetworkFeed {
   #timer: NodeJS.Timeout | undefined;
   #working = false;
   /** Whether a definition changed during a comparison. */
-  #changed = false;
+  #changedMeanwhile = false;
   #ended = false;
 
   constructor(init: NetworkFeedInit) {
@@ -68,7 +68,7 @@ export class NetworkFeed {
       bounds,
       read: storedDefinition,
       onChange: () => {
-        this.#changed = true;
+        this.#changedMeanwhile = true;
         this.#after(collectMs);
       },
       whileNotWatched: "the fed networks stay as they are",
@@ -97,11 +97,11 @@ export class NetworkFeed {
   /** Sets and removes what differs. */
   async #compare(): Promise<void> {
     this.#working = true;
-    this.#changed = false;
+    this.#changedMeanwhile = false;
     const warnings = new Map<string, string>();
     try {
       // An object is absent only from a complete list.
-      if (this.#definitions.complete) await this.#change(warnings);
+      if (this.#definitions.complete) await this.#apply(warnings);
     } catch (error) {
       warnings.set("", error instanceof Error ? error.message : String(error));
     }
@@ -111,10 +111,10 @@ export class NetworkFeed {
       if (this.#warned.get(key) !== text) this.#init.warn(inertLine(`network feed: ${text}`, maxLine));
     this.#warned = warnings;
     this.#working = false;
-    this.#after(this.#changed ? collectMs : resyncMs);
+    this.#after(this.#changedMeanwhile ? collectMs : resyncMs);
   }
 
-  async #change(warnings: Map<string, string>): Promise<void> {
+  async #apply(warnings: Map<string, string>): Promise<void> {
     const list = await this.#client.call("ListPodNetwork", { without_status: true });
     if (!list.ok) {
       warnings.set("", list.failure.message);

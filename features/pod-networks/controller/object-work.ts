@@ -53,7 +53,7 @@ export async function workOnAttachment(
   const path = `/apis/${podNetworkApiVersion}/namespaces/${namespace}/podnetworkattachments/${name}`;
   const target: Target = { object, kind: "PodNetworkAttachment", key, path };
   if (network !== undefined && !isOwnProvider(network.provider)) {
-    // An earlier PodNetwork of this name may have been Plexus' own: nobody else would remove the finalizer.
+    // An earlier PodNetwork of this name may have been Plexus' own: no other controller removes the finalizer.
     return (await releaseIfUnused(context, collections, target)) ?? done;
   }
   const find = (...id: [string, string]): ReturnType<typeof collections.definitions.get> => collections.definitions.get(...id);

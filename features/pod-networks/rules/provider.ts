@@ -1,4 +1,4 @@
-// Whose PodNetwork an object is (KEP-3698, "Provider"), and which objects can be its parameters.
+// The provider of a PodNetwork (KEP-3698, "Provider"), and the kinds of objects that can be its parameters.
 
 import type { ParametersRef } from "./objects.ts";
 

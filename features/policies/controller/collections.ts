@@ -51,7 +51,7 @@ export class PolicyCollections {
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
     const pace = new ChangePace(() => context.clock.now());
-    this.#onDue = (key, afterMs) => onDue(key, pace.waitMs(queryOf(key).namespace, afterMs));
+    this.#onDue = (key, afterMs) => onDue(key, pace.pauseMs(queryOf(key).namespace, afterMs));
     this.#asked = new AskedQueries((key) => this.#onDue(key, 0));
     this.#context = context;
     this.#policies = new WatchedCollection(context, {

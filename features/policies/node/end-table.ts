@@ -9,18 +9,15 @@ import type { NetlinkAnswer, NetlinkRequest } from "../../../host/system/netlink
 import { refusalText } from "../../../host/capabilities/firewall/installed-rules.ts";
 import { ask, failure, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
 import {
-  chainIn,
   chainsRequest,
   deleteChain,
-  deleteSet,
   deleteTable,
   flushTable,
   newTable,
-  setNameIn,
-  setsRequest,
-  tableNameIn,
   tablesRequest,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
+import { chainIn, setNameIn, tableNameIn } from "../../../host/capabilities/firewall/nf-answers.ts";
+import { deleteSet, setsRequest } from "../../../host/capabilities/firewall/nf-sets.ts";
 import type { NamedSet, PolicyTable } from "../rules/table.ts";
 import { changeRequests, type PlacedTable, send, tableRequests } from "./table-messages.ts";
 

@@ -3,7 +3,8 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
-import { deleteTable, newTable, type Table } from "../../../host/capabilities/firewall/nf-tables.ts";
+import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
+import { deleteTable, newTable } from "../../../host/capabilities/firewall/nf-tables.ts";
 import { EEXIST, ENOENT, EPERM } from "../../../host/system/errno.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";

@@ -1,9 +1,9 @@
 // The conditions of a table's rules as expressions of the kernel.
 
+import { type Expression, verdictExpression } from "../../../host/capabilities/firewall/expressions.ts";
 import {
   addressIn,
   addressInSet,
-  type Expression,
   familyIs,
   hopLimitIs,
   isReply,
@@ -13,8 +13,7 @@ import {
   portInSet,
   protocolIs,
   stateIs,
-  verdictExpression,
-} from "../../../host/capabilities/firewall/expressions.ts";
+} from "../../../host/capabilities/firewall/match-expressions.ts";
 import { addFields, bytesAre, ethertypeIs, fieldsInSet } from "../../../host/capabilities/firewall/field-expressions.ts";
 import type { Family } from "../../../src/net/ip.ts";
 import { ethertypes } from "../rules/flow-fields.ts";

@@ -2,8 +2,8 @@
 
 import { readAddress, type Family } from "../../../src/net/ip.ts";
 import { u16be } from "../../../host/capabilities/firewall/big-endian.ts";
-import { addressBytes } from "../../../host/capabilities/firewall/expressions.ts";
-import type { KeySet, SetElement } from "../../../host/capabilities/firewall/nf-tables.ts";
+import { addressBytes } from "../../../host/capabilities/firewall/packet-values.ts";
+import type { KeySet, SetElement } from "../../../host/capabilities/firewall/nf-sets.ts";
 import { concat } from "../../../host/system/netlink/bytes.ts";
 import { readRange } from "../rules/judge-packet.ts";
 import type { NamedSet } from "../rules/table.ts";

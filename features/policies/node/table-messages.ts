@@ -2,7 +2,9 @@
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { commit, type Change, type NetlinkShim, type Refusal } from "../../../host/capabilities/firewall/kernel.ts";
-import { newChain, newRule, newSet, setElements, type Table } from "../../../host/capabilities/firewall/nf-tables.ts";
+import { newChain, newRule } from "../../../host/capabilities/firewall/nf-tables.ts";
+import { newSet, setElements } from "../../../host/capabilities/firewall/nf-sets.ts";
+import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { elementChanges, type PolicyTable, shapeOf, type TableChain } from "../rules/table.ts";
 import { ruleExpressions, type RulePlace } from "./rule-expressions.ts";

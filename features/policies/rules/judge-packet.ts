@@ -14,7 +14,7 @@ export interface Packet {
   readonly destinationPort?: number;
   readonly icmpType?: number;
   readonly hopLimit?: number;
-  /** Of the packet's connection. */
+  /** The state of the packet's connection. */
   readonly state: "new" | "established" | "related";
   readonly isReply?: boolean;
 }

@@ -26,7 +26,7 @@ export interface BlockPeer {
   readonly block: IpBlock;
 }
 
-/** What a rule allows. */
+/** The traffic that a rule allows. */
 export interface PolicyRule {
   /** Empty: all peers. */
   readonly peers: readonly (PodPeer | BlockPeer)[];

@@ -23,6 +23,6 @@ export async function nodePresence(objects: ApiObjects, node: string): Promise<N
   return { kind: "known", nodeExists: false, podsBound: pods.items.length };
 }
 
-function unknown(answer: { readonly why: string; readonly waitMs?: number | undefined }): NodePresence {
-  return { kind: "unknown", outcome: { kind: "failed", why: answer.why, waitMs: answer.waitMs } };
+function unknown(answer: { readonly why: string; readonly pauseMs?: number | undefined }): NodePresence {
+  return { kind: "unknown", outcome: { kind: "failed", why: answer.why, pauseMs: answer.pauseMs } };
 }

@@ -14,8 +14,8 @@ import type { NodeBlocks } from "./node-blocks.ts";
 
 /** Milliseconds for which a full pool counts as full: calls that wait for an address must not list the pool's blocks each time. */
 const fullMs = 2_000;
-/** Milliseconds for which a pool with room counts as such: runtimes send STATUS every few seconds. */
-const roomMs = 10_000;
+/** Milliseconds for which a pool with free addresses counts as such: runtimes send STATUS every few seconds. */
+const freeMs = 10_000;
 /** Refused claims after which the pool's blocks are listed: a list of all blocks by each node that meets one other node grows with the cluster's square. */
 const refusalsBeforeListing = 4;
 /** While the pool's status says that no address is free, its blocks are listed that many milliseconds for each of them apart, at most `maxListingMs`. */
@@ -35,7 +35,7 @@ export class PoolClaims {
   /** Running claims by the text of the wanted ranges (`keyOf`): networks of one pool may use different ranges of it. */
   readonly #claiming = new Map<string, Promise<Result<void>>>();
   readonly #fullUntilMs = new Map<string, number>();
-  readonly #roomUntilMs = new Map<string, number>();
+  readonly #freeUntilMs = new Map<string, number>();
   /** The next list of a pool that is full by its status. */
   #nextListingMs = -Infinity;
 
@@ -76,18 +76,18 @@ export class PoolClaims {
     const key = keyOf(spans);
     if (this.#isFull(key)) return ok(false);
     const nowMs = this.#blocks.init.now().monotonicMs;
-    if (nowMs < (this.#roomUntilMs.get(key) ?? -Infinity)) return ok(true);
+    if (nowMs < (this.#freeUntilMs.get(key) ?? -Infinity)) return ok(true);
     if (this.#isFullByStatus(pool, spans)) return ok(false);
     const [{ family } = { family: 4 as const }] = spans;
     if (freeAddressesOf(pool, family) === "plenty" && key === keyOf(poolSpans(pool, family))) {
-      note(this.#roomUntilMs, key, nowMs + roomMs);
+      note(this.#freeUntilMs, key, nowMs + freeMs);
       return ok(true);
     }
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return taken;
-    const hasRoom = firstWith(pool, node, taken.value, spans) !== undefined;
-    if (hasRoom) note(this.#roomUntilMs, key, nowMs + roomMs);
-    return ok(hasRoom);
+    const hasFreeBlock = firstWith(pool, node, taken.value, spans) !== undefined;
+    if (hasFreeBlock) note(this.#freeUntilMs, key, nowMs + freeMs);
+    return ok(hasFreeBlock);
   }
 
   /** Claims the next block in the background, if the pool has plenty. */
@@ -143,7 +143,7 @@ export class PoolClaims {
     for (;;) {
       const block = firstWith(pool, node, taken, spans);
       if (block === undefined && isListed) {
-        this.#roomUntilMs.delete(key);
+        this.#freeUntilMs.delete(key);
         note(this.#fullUntilMs, key, this.#blocks.init.now().monotonicMs + fullMs);
         return failed(this.#full(pool));
       }

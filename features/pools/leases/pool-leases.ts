@@ -94,10 +94,10 @@ function poolLeases(scope: LeaseScope, access: PoolAccess, run: Run): Leases {
     count: async (pool, ranges, limit) => {
       const used = await run(leases.count(pool, ranges, limit));
       if (!("ok" in used)) return used;
-      const room = await hasRoom(access, run, leases.count, pool, ranges);
-      if (typeof room !== "boolean") return refuse(room);
+      const hasFree = await hasFreeAddress(access, run, leases.count, pool, ranges);
+      if (typeof hasFree !== "boolean") return refuse(hasFree);
       // The delegate compares with the size of its ranges. It counts addresses that only other nodes hand out as free.
-      return { ok: room ? Math.min(used.ok, Math.max(0, limit - 1)) : limit };
+      return { ok: hasFree ? Math.min(used.ok, Math.max(0, limit - 1)) : limit };
     },
     probe: async (pool) => {
       const ready = await access.ready();
@@ -132,7 +132,7 @@ function storeIn(access: PoolAccess): LeaseStore {
 }
 
 /** Whether an ADD would get an address of the ranges. */
-async function hasRoom(
+async function hasFreeAddress(
   access: PoolAccess,
   run: Run,
   count: ReturnType<typeof leasesFor>["count"],

@@ -1,7 +1,7 @@
 // The knowledge of a node's daemon about its blocks, and how long the daemon may hand out addresses from them. Knowledge comes from requests to the API
 // server and counts from their start. It ends after 80 % of the block's `freeAfterSeconds`, because the controller deletes a block of a gone
 // node only that long after a mark that each later request would have shown (free-block.ts). It also ends with a restart or a pause of the
-// process, because nobody can say how long the pause was. Time and requests come from the caller.
+// process, because the length of the pause is unknown. Time and requests come from the caller.
 
 import type { AddressBlock } from "./address-block.ts";
 import type { AddressPool } from "./address-pool.ts";
@@ -10,7 +10,7 @@ import type { AddressSpan } from "./spans.ts";
 
 /** A moment on the clocks of one machine, in milliseconds. */
 export interface Moment {
-  /** A clock that nobody sets. It may stand still while the machine is suspended. */
+  /** The monotonic clock, which no program sets. It may stand still while the machine is suspended. */
   readonly monotonicMs: number;
   /** The clock of the day. It may jump. */
   readonly wallMs: number;

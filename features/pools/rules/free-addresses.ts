@@ -9,7 +9,7 @@ export interface FreeCount {
   readonly family: Family;
   /** All addresses that blocks may hand out. */
   readonly total: bigint;
-  /** Those that no block has. */
+  /** The addresses that no block has. */
   readonly free: bigint;
 }
 

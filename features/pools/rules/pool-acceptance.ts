@@ -1,4 +1,4 @@
-// Which ranges of a pool may be used. The controller accepts the ranges of one pool after the other, so that no address is in two pools: admission
+// The ranges of a pool that may be used. The controller accepts the ranges of one pool after the other, so that no address is in two pools: admission
 // alone cannot see two objects that are created at the same time.
 
 import { formatCidr, networkOf } from "../../../src/net/ip.ts";
@@ -55,7 +55,7 @@ function overlaps(one: PoolRange, other: PoolRange): boolean {
   return a !== undefined && b !== undefined && intersection(a, b) !== undefined;
 }
 
-/** Of two pools that were created in the same second, the one with the smaller uid counts as the older. */
+/** Whether a pool was created earlier. In one second, the pool with the smaller uid counts as the older. */
 function isOlder(one: PoolForAcceptance, other: PoolForAcceptance): boolean {
   return one.created === other.created ? one.uid < other.uid : one.created < other.created;
 }

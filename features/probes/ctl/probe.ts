@@ -13,7 +13,7 @@ import { probePath } from "../resident.ts";
 import { outcomeText, type ProbedTarget, probeOutcomes, type ProbeReport, probeWarnings } from "../rules/probe-report.ts";
 
 /** A probe of 64 targets takes 20 s. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const columns = ["TARGET", "ADDRESS", "NEIGHBOUR", "RESULT"].map((title) => ({ title }));
 
 /** Runs `plexusctl probe`. */
@@ -23,7 +23,7 @@ export async function probeCommand(line: Invocation): Promise<CommandResult | Co
   const [pod = "", network = "", ...addresses] = line.args;
   const query = new URLSearchParams([["pod", pod], ["network", network], ...addresses.map((each) => ["address", each])]);
   const path = `${probePath}?${query.toString()}`;
-  const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "POST", path, patienceMs });
+  const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "POST", path, timeoutMs });
   if ("why" in answer) return failure(answer.why);
   const report = boundedJson(answer.body);
   if (isJsonObject(report) && typeof report["why"] === "string") return failure(inertLine(report["why"], 1024));

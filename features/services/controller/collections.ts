@@ -34,7 +34,7 @@ export class ServiceCollections {
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
     const pace = new ChangePace(() => context.clock.now());
-    this.#onDue = (key, afterMs) => onDue(key, pace.waitMs(partsOf(key)[0], afterMs));
+    this.#onDue = (key, afterMs) => onDue(key, pace.pauseMs(partsOf(key)[0], afterMs));
     this.#services = new WatchedCollection(context, {
       what: "services",
       path: "/api/v1/services",

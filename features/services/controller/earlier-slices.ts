@@ -16,7 +16,7 @@ export async function leaveToPlexus({ objects }: PartContext, { namespace, name 
   const path = endpointSlicesPath(namespace);
   const listed = await objects.list(path, { labelSelector: `${serviceNameLabel}=${name}` });
   if (listed.kind === "absent") return { kind: "done" };
-  if (listed.kind !== "list") return { kind: "failed", why: listed.why, waitMs: listed.waitMs };
+  if (listed.kind !== "list") return { kind: "failed", why: listed.why, pauseMs: listed.pauseMs };
   const left = listed.items.flatMap((item) => readSlice(item) ?? []).filter(({ managedBy }) => managedBy === builtIn);
   if (left.length === 0) return { kind: "done" };
   const endpoints = `/api/v1/namespaces/${namespace}/endpoints/${name}`;

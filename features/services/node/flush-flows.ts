@@ -2,7 +2,7 @@
 // that the client notices. TCP and SCTP end by themselves.
 
 import { deleteFlows, deletion, type Flow, flowIn } from "../../../host/capabilities/firewall/conntrack.ts";
-import { addressBytes } from "../../../host/capabilities/firewall/expressions.ts";
+import { addressBytes } from "../../../host/capabilities/firewall/packet-values.ts";
 import { ask, type NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
 import type { BalancedPort } from "../rules/balance.ts";

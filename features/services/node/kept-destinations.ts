@@ -1,15 +1,11 @@
 // The endpoints that a pod's table keeps for its clients (session affinity). Rules add them; a table that replaces another one takes over those that still hold.
 
 import { u16be } from "../../../host/capabilities/firewall/big-endian.ts";
-import { addressBytes } from "../../../host/capabilities/firewall/expressions.ts";
+import { addressBytes } from "../../../host/capabilities/firewall/packet-values.ts";
 import { ask, type NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
-import {
-  type DataElement,
-  dataElementsIn,
-  type DataMap,
-  elementsRequest,
-  type Table,
-} from "../../../host/capabilities/firewall/nf-tables.ts";
+import { dataElementsIn } from "../../../host/capabilities/firewall/nf-answers.ts";
+import { type DataElement, type DataMap, elementsRequest } from "../../../host/capabilities/firewall/nf-sets.ts";
+import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import { concat } from "../../../host/system/netlink/bytes.ts";
 import type { Family } from "../../../src/net/ip.ts";
 import type { Backend, BalancedPort } from "../rules/balance.ts";

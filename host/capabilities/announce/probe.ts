@@ -27,7 +27,7 @@ export interface ProbeBounds {
 }
 
 const maxProbes = 10;
-/** Of all probes of one call. RFC 5227's own times are 5 to 9 s. */
+/** Maximum milliseconds of all probes of one call. RFC 5227's own times are 5 to 9 s. */
 const maxMilliseconds = 10_000;
 
 /** Why the bounds are refused; undefined: they are valid. */

@@ -25,7 +25,7 @@ export interface AnnounceScope {
   /** Path of the pod's network namespace; empty if the namespace is gone. */
   readonly netns: string;
   /** Maximum milliseconds to wait until the interface carries packets and its addresses are not tentative. */
-  readonly waitMs?: number | undefined;
+  readonly maxWaitMs?: number | undefined;
 }
 
 /** The capability's functions. */
@@ -41,7 +41,7 @@ export interface AnnounceImports {
 /** Maximum number of addresses in one call: the shim sends at most that many packets in one effect. */
 const maxAddresses = 64;
 /** A veth runs within 1.5 ms. Duplicate address detection takes 1 to 2 s; the delegate waits for it when it adds the address. */
-const defaultWaitMs = 500;
+const defaultMaxWaitMs = 500;
 /** Milliseconds between looks at the interface. */
 const pauses = [0, 1, 2, 5, 10];
 const lastPause = 20;
@@ -121,20 +121,20 @@ function requestOf({ verb, attachment, netns }: AnnounceScope, what: string, tex
  * ready.
  */
 async function readyLink(
-  { netns, waitMs = defaultWaitMs }: AnnounceScope,
+  { netns, maxWaitMs = defaultMaxWaitMs }: AnnounceScope,
   { ifname }: AnnounceRequest,
   shim: NetlinkSender,
   clock: () => number,
   addressesOf: (link: PodLink) => Readiness | undefined,
 ): Promise<Result<PodLink | undefined>> {
-  const due = clock() + waitMs;
+  const due = clock() + maxWaitMs;
   for (let look = 0; ; look++) {
     const readiness = readinessOf(await readPodLink(shim, netns, ifname), ifname, netns, addressesOf);
     if ("link" in readiness) return ok(readiness.link);
     if ("refusal" in readiness) return failed(readiness.refusal);
     // No neighbour hears an interface without carrier. Its peers learn the address when it comes up.
     if (clock() >= due && readiness.lacksCarrier) return ok(undefined);
-    const why = `announce: interface ${ifname} ${readiness.notYet} after ${waitMs} ms`;
+    const why = `announce: interface ${ifname} ${readiness.notYet} after ${maxWaitMs} ms`;
     if (clock() >= due) return failed(fault("NETLINK_FAILED", why));
     await new Promise((done) => setTimeout(done, Math.min(pauses[look] ?? lastPause, Math.max(0, due - clock()))));
   }

@@ -92,7 +92,7 @@ async function acquire(scope: DhcpScope, request: DhcpRequest, shim: PacketEffec
   );
   const kept = records.keep(lease);
   if (kept.ok) return ok(witLease(lease));
-  // Nobody would renew it.
+  // Without its record the lease would not be renewed.
   await releaseLease(link.value, clientId, addressOf(lease), shim);
   return kept;
 }
@@ -185,5 +185,5 @@ function witLease({ terms, options }: LeaseRecord): DhcpLease {
 }
 
 function unrenewed(kind: "NOT_AVAILABLE" | "DHCP_FAILED"): ReturnType<typeof fault> {
-  return fault(kind, "dhcp: no daemon serves this call, so nobody would renew a lease; run plexusd on this node");
+  return fault(kind, "dhcp: no daemon serves this call, so a lease would not be renewed; run plexusd on this node");
 }

@@ -8,18 +8,9 @@ import { EINTR, ENOENT, ERESTART } from "../../system/errno.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { readRules, refusalText } from "../firewall/installed-rules.ts";
 import { ask, type Change, commit, failure, type NetlinkShim, refusalFault } from "../firewall/kernel.ts";
-import {
-  chainIn,
-  chainsRequest,
-  deleteRules,
-  generationIn,
-  generationRequest,
-  newChain,
-  newRule,
-  newTable,
-  type ReadRule,
-  type Table,
-} from "../firewall/nf-tables.ts";
+import { chainsRequest, deleteRules, generationRequest, newChain, newRule, newTable } from "../firewall/nf-tables.ts";
+import { chainIn, generationIn, type ReadRule } from "../firewall/nf-answers.ts";
+import type { Table } from "../firewall/nf-request.ts";
 import type { NetworkDelegate, Owner } from "../firewall/owner.ts";
 import { attachmentPart } from "../firewall/owner.ts";
 import {

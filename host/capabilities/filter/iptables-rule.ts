@@ -5,15 +5,9 @@ import type { IpAddress } from "../../../src/net/ip.ts";
 import { attribute, attributesIn, textIn } from "../../system/netlink/attributes.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import { u32be } from "../firewall/big-endian.ts";
-import {
-  addressIn,
-  type Expression,
-  linkNamed,
-  sameExpressions,
-  type Verdict,
-  verdictExpression,
-} from "../firewall/expressions.ts";
-import type { ReadRule } from "../firewall/nf-tables.ts";
+import { type Expression, sameExpressions, type Verdict, verdictExpression } from "../firewall/expressions.ts";
+import { addressIn, linkNamed } from "../firewall/match-expressions.ts";
+import type { ReadRule } from "../firewall/nf-answers.ts";
 
 /** One rule of iptables. All present conditions must hold. */
 export interface IptablesRule {

@@ -1,21 +1,15 @@
 // The changes of one family that replace or remove the rules of attachments. No I/O.
 
 import { EEXIST, ENOENT } from "../../system/errno.ts";
-import { addressIn, type Verdict, verdictExpression } from "./expressions.ts";
+import { type Verdict, verdictExpression } from "./expressions.ts";
+import { addressIn } from "./match-expressions.ts";
 import { changePorts, type PortChanges, type PortConflict, type PortMap, shareChains, type WantedPorts } from "./host-ports.ts";
 import type { InstalledRules, References } from "./installed-rules.ts";
 import type { Change } from "./kernel.ts";
 import { layoutRequests, overflow } from "./layout.ts";
-import {
-  deleteChain,
-  deleteElement,
-  deleteRules,
-  type IpTable,
-  newChain,
-  newElement,
-  newRule,
-  PLEXUS_TABLE,
-} from "./nf-tables.ts";
+import { deleteChain, deleteRules, newChain, newRule } from "./nf-tables.ts";
+import { deleteElement, newElement } from "./nf-sets.ts";
+import { type IpTable, PLEXUS_TABLE } from "./nf-request.ts";
 import { chainName, type Owner } from "./owner.ts";
 import { chainRules, entries, type Entry, type EntryKey, portKeyText, portPart, type Rules } from "./rules.ts";
 

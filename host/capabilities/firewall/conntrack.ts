@@ -7,7 +7,7 @@ import { attribute, Attributes, u32Attribute } from "../../system/netlink/attrib
 import { concat } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
-import { addressBytes, addressOf } from "./expressions.ts";
+import { addressBytes, addressOf } from "./packet-values.ts";
 import { ENOENT } from "../../system/errno.ts";
 import { refusalText } from "./installed-rules.ts";
 import { ask, failure, type NetlinkShim } from "./kernel.ts";

@@ -13,7 +13,8 @@ import { ask, type NetlinkShim, type Change, commit, failure, refusalFault, type
 import { layoutRequests } from "./layout.ts";
 import type { PortMapping } from "./mappings.ts";
 import { enableRouteLocalnet } from "./route-localnet.ts";
-import { generationRequest, PLEXUS_TABLE } from "./nf-tables.ts";
+import { generationRequest } from "./nf-tables.ts";
+import { PLEXUS_TABLE } from "./nf-request.ts";
 import { chainName, type Owner, ownerText } from "./owner.ts";
 import { mappingText } from "./rule-comments.ts";
 import { chainRules, entries, ofFamily, portKey, portKeyText, type Rules } from "./rules.ts";

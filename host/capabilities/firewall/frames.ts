@@ -3,24 +3,14 @@
 
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { verdictExpression, lookUpLink, sameExpressions, sourceMacIsNot } from "./expressions.ts";
+import { sameExpressions, verdictExpression } from "./expressions.ts";
+import { lookUpLink, sourceMacIsNot } from "./match-expressions.ts";
 import { readElements, readRules, refusalText } from "./installed-rules.ts";
 import { ask, type NetlinkShim, type Change, commit, failure, refusalFault } from "./kernel.ts";
-import {
-  chainIn,
-  chainsRequest,
-  deleteChain,
-  deleteElement,
-  deleteRules,
-  newChain,
-  newElement,
-  newMap,
-  newRule,
-  newTable,
-  type Table,
-  PLEXUS_TABLE,
-  type VerdictMap,
-} from "./nf-tables.ts";
+import { chainsRequest, deleteChain, deleteRules, newChain, newRule, newTable } from "./nf-tables.ts";
+import { chainIn } from "./nf-answers.ts";
+import { deleteElement, newElement, newMap, type VerdictMap } from "./nf-sets.ts";
+import { PLEXUS_TABLE, type Table } from "./nf-request.ts";
 import { attachmentPart, chainName, type NetworkDelegate, type Owner, prefixOf } from "./owner.ts";
 import { EAFNOSUPPORT, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
 

@@ -6,17 +6,10 @@ import type { Expression } from "./expressions.ts";
 import { chainOfJump } from "./expressions.ts";
 import { ask, type NetlinkShim, failure } from "./kernel.ts";
 import { layoutChains, overflow } from "./layout.ts";
-import {
-  chainIn,
-  chainsRequest,
-  elementsIn,
-  elementsRequest,
-  type Table,
-  type ReadElement,
-  type ReadRule,
-  ruleIn,
-  rulesRequest,
-} from "./nf-tables.ts";
+import { chainsRequest, rulesRequest } from "./nf-tables.ts";
+import { chainIn, elementsIn, type ReadElement, type ReadRule, ruleIn } from "./nf-answers.ts";
+import { elementsRequest } from "./nf-sets.ts";
+import type { Table } from "./nf-request.ts";
 import { chainName, type Owner, type Purpose, purposes } from "./owner.ts";
 import { type HostPorts, type PortElement, type PortMap, type Share, shareChains } from "./host-ports.ts";
 import type { Masquerade, PortMapping } from "./mappings.ts";

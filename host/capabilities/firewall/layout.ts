@@ -3,17 +3,18 @@
 
 import { readCidr } from "../../../src/net/ip.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
+import { type Expression, verdictExpression } from "./expressions.ts";
 import {
   addressIn,
-  verdictExpression,
   destinationIsLocal,
   destinationWasChanged,
-  type Expression,
   lookUpAddress,
   lookUpPort,
   notByLoopback,
-} from "./expressions.ts";
-import { deleteRules, type Hook, newChain, newMap, newRule, newTable, type IpTable, type VerdictMap } from "./nf-tables.ts";
+} from "./match-expressions.ts";
+import { deleteRules, type Hook, newChain, newRule, newTable } from "./nf-tables.ts";
+import { newMap, type VerdictMap } from "./nf-sets.ts";
+import type { IpTable } from "./nf-request.ts";
 
 interface BaseChain {
   readonly name: string;

@@ -4,7 +4,9 @@
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readRules } from "./installed-rules.ts";
 import { ask, type Change, commit, type NetlinkShim, refusalFault } from "./kernel.ts";
-import { chainIn, chainsRequest, deleteChain, deleteRules, type Table } from "./nf-tables.ts";
+import { chainsRequest, deleteChain, deleteRules } from "./nf-tables.ts";
+import { chainIn } from "./nf-answers.ts";
+import type { Table } from "./nf-request.ts";
 import type { Owner } from "./owner.ts";
 import { sha512 } from "./sha512.ts";
 import { ENOENT } from "../../system/errno.ts";

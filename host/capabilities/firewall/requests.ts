@@ -29,7 +29,7 @@ export interface FirewallCall {
 /** Rules as a delegate requests them. */
 export interface RequestedRules {
   readonly rules: FirewallRules;
-  /** Of all port mappings of their family. */
+  /** The conditions of all port mappings of their family. */
   readonly conditions?: readonly FirewallCondition[] | undefined;
 }
 

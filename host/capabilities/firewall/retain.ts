@@ -7,7 +7,9 @@ import { detaching, removing } from "./changes.ts";
 import { readReferences, readRules } from "./installed-rules.ts";
 import { ask, type NetlinkShim, type Change, commit, refusalFault } from "./kernel.ts";
 import type { PortMapping } from "./mappings.ts";
-import { chainIn, chainsRequest, type IpTable, PLEXUS_TABLE } from "./nf-tables.ts";
+import { chainsRequest } from "./nf-tables.ts";
+import { chainIn } from "./nf-answers.ts";
+import { type IpTable, PLEXUS_TABLE } from "./nf-request.ts";
 import { attachmentPart, type NetworkDelegate, prefixOf, purposes } from "./owner.ts";
 import { mappingIn } from "./rule-comments.ts";
 

@@ -6,7 +6,7 @@ import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
 import { concat, u32 } from "../../system/netlink/bytes.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
-import { addressBytes } from "./expressions.ts";
+import { addressBytes } from "./packet-values.ts";
 import { ask, type NetlinkShim, failure } from "./kernel.ts";
 import type { PortMapping } from "./mappings.ts";
 import { systemError } from "../../system/system-error.ts";

@@ -3,18 +3,10 @@
 import { formatAddress, formatCidr, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import { numberIn, u16be } from "./big-endian.ts";
-import {
-  addressBytes,
-  addressIn,
-  addressOf,
-  changeDestination,
-  destinationPortIs,
-  type Expression,
-  masquerade,
-  originalAddressIn,
-  originalPortIs,
-  protocolIs,
-} from "./expressions.ts";
+import type { Expression } from "./expressions.ts";
+import { changeDestination, masquerade } from "./nat-expressions.ts";
+import { addressIn, destinationPortIs, originalAddressIn, originalPortIs, protocolIs } from "./match-expressions.ts";
+import { addressBytes, addressOf } from "./packet-values.ts";
 import type { Purpose } from "./owner.ts";
 import type { Masquerade, PortMapping, Protocol } from "./mappings.ts";
 import { mappingText, withSharedAddress } from "./rule-comments.ts";

@@ -2,7 +2,7 @@
 
 import type { FlowsCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { flowCountRequest, forgetFlows } from "../firewall/conntrack.ts";
-import { addressBytes } from "../firewall/expressions.ts";
+import { addressBytes } from "../firewall/packet-values.ts";
 import { type NetlinkShim, unlessAbsent } from "../firewall/kernel.ts";
 import { protocolNumbers } from "../firewall/rules.ts";
 import { type Deferred, refuse, witOutcome } from "../outcome.ts";

@@ -22,7 +22,7 @@ export function ownerlessLeases(directory: string): readonly string[] {
 
 /**
  * Removes those of the leases of one directory that have no owner, and answers their number. The lock is host-local's own, and host-local writes a lease's
- * content before it releases the lock: such a lease is nobody's. Faults: STORE_BUSY, STORE_FAILED.
+ * content before it releases the lock: such a lease belongs to no attachment. Faults: STORE_BUSY, STORE_FAILED.
  */
 export function* removeOwnerless(paths: readonly string[], lockDeadlineMs: number): LeaseOperation<Result<number>> {
   const [first] = paths;

@@ -64,7 +64,7 @@ export interface LeaseStore extends Omit<LeasePort<disk.Pool>, "open" | "retain"
 export function leasesFor(scope: LeaseScope, leases: LeaseStore = disk): LeaseOperations {
   const { knownContainers, network, pool: clusterPool } = scope;
   const mayFree = (content: string): boolean =>
-    // Under the directory's lock a lease without an owner is nobody's: host-local writes the owner before it releases the lock.
+    // Under the directory's lock a lease without an owner belongs to no attachment: host-local writes the owner before it releases the lock.
     isOwnerless(content) ||
     ((clusterPool === undefined || networkOfLease(content) === network) &&
       // The first line of a lease is its container's id.

@@ -1,4 +1,4 @@
-// Addresses that another host was found to have (announce.probe): the capability `leases` gives them to nobody for an hour. One file for each address,
+// Addresses that another host was found to have (announce.probe): the capability `leases` gives them to no pod for an hour. One file for each address,
 // `<state directory>/conflicts/<network>/<address>`, so that a daemon and one-shot engines need no lock. A lost file costs a further probe.
 
 import { readdirSync, rmSync, statSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Which addresses exclude each other on one link. The node and the kit for authors have the same rule. No I/O.
+// Addresses that exclude each other on one link. The node and the kit for authors have the same rule. No I/O.
 
 import { type Cidr, cidrContains, readCidr } from "../../../src/net/ip.ts";
 

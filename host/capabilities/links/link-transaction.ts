@@ -237,7 +237,7 @@ export function randomVethName(): string {
   return `veth${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}`;
 }
 
-/** Not cryptographic: nobody gains by guessing it, and loading Web Crypto costs the one-shot engine milliseconds. */
+/** Not cryptographic: a guess of it gains nothing, and loading Web Crypto costs the one-shot engine milliseconds. */
 function randomByte(): number {
   return Math.floor(Math.random() * 256);
 }

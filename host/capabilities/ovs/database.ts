@@ -41,7 +41,7 @@ export async function withDatabase<T>(
 }
 
 /** ovsdb-server accepts some ten connections at a time; the kernel refuses further ones with EAGAIN until they are accepted. */
-const retryMs = 5;
+const retryPauseMs = 5;
 
 async function connectWithin({ socket: path, timeoutMs, clock }: DatabaseAddress): Promise<Result<Connection>> {
   const deadline = clock() + timeoutMs;
@@ -51,12 +51,12 @@ async function connectWithin({ socket: path, timeoutMs, clock }: DatabaseAddress
       socket.once("connect", () => settle(undefined));
       socket.once("error", settle);
     });
-    const remainingMs = deadline - clock();
-    if (error === undefined) return ok(new Connection(path, socket, { timeoutMs, remainingMs }));
+    const leftMs = deadline - clock();
+    if (error === undefined) return ok(new Connection(path, socket, { timeoutMs, leftMs }));
     socket.destroy();
-    if (errnoOf(error) !== "EAGAIN" || remainingMs < retryMs)
+    if (errnoOf(error) !== "EAGAIN" || leftMs < retryPauseMs)
       return failed(unavailable(path, `cannot be used: ${error.message}`));
-    await new Promise((resume) => setTimeout(resume, retryMs));
+    await new Promise((resume) => setTimeout(resume, retryPauseMs));
   }
 }
 
@@ -81,13 +81,9 @@ class Connection implements Database {
   #requests = 0;
 
   /** `timeoutMs`: the whole time, for messages. */
-  constructor(
-    path: string,
-    socket: Socket,
-    { timeoutMs, remainingMs }: { readonly timeoutMs: number; readonly remainingMs: number },
-  ) {
+  constructor(path: string, socket: Socket, { timeoutMs, leftMs }: { readonly timeoutMs: number; readonly leftMs: number }) {
     this.#path = path;
-    this.#timer = setTimeout(() => this.#end(`has not answered within ${timeoutMs} ms`), Math.max(0, remainingMs));
+    this.#timer = setTimeout(() => this.#end(`has not answered within ${timeoutMs} ms`), Math.max(0, leftMs));
     this.#socket = socket;
     this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on("error", (error) => this.#end(`cannot be used: ${error.message}`));

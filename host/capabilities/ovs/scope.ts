@@ -32,16 +32,16 @@ export type OvsImports = Deferred<OvsCapability>;
 /** Maximum milliseconds of one function besides the wait of `settle`. A database on the same node answers in less than one. */
 const maxAnswerMs = 10_000;
 /** Maximum milliseconds of the wait of `settle`. */
-const maxWaitMs = 60_000;
+const maxSettleMs = 60_000;
 /** The fault of a wait comes before the end of the step. */
 const reservedMs = 100;
 
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
 export function ovsFor(scope: OvsScope, clock: () => number): OvsImports {
   const end = clock() + scope.maxMs;
-  const remainingMs = (): number => Math.max(0, end - clock());
-  const inDatabase = <T>(use: (database: Database) => Promise<Result<T>>, waitMs = 0): Promise<Result<T>> => {
-    const timeoutMs = Math.round(Math.min(waitMs + maxAnswerMs, remainingMs()));
+  const leftMs = (): number => Math.max(0, end - clock());
+  const inDatabase = <T>(use: (database: Database) => Promise<Result<T>>, maxWaitMs = 0): Promise<Result<T>> => {
+    const timeoutMs = Math.round(Math.min(maxWaitMs + maxAnswerMs, leftMs()));
     return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs, clock }, use);
   };
   return {
@@ -53,8 +53,8 @@ export function ovsFor(scope: OvsScope, clock: () => number): OvsImports {
       }),
     settle: (link, milliseconds) =>
       onLink(scope, ["ADD", "CHECK"], link, async (marks) => {
-        const waitMs = Math.round(Math.min(milliseconds, maxWaitMs, Math.max(0, remainingMs() - reservedMs)));
-        const settled = await inDatabase((database) => settlePort(database, link, marks, waitMs), waitMs);
+        const maxWaitMs = Math.round(Math.min(milliseconds, maxSettleMs, Math.max(0, leftMs() - reservedMs)));
+        const settled = await inDatabase((database) => settlePort(database, link, marks, maxWaitMs), maxWaitMs);
         if (!settled.ok) return settled;
         if (settled.value !== undefined) return ok(portState(settled.value));
         return failed(noPortToAwait(link));

@@ -58,7 +58,7 @@ interface Setback {
   readonly kind: FaultKind;
   readonly why: string;
   /** The pause that the server requests. */
-  readonly waitMs?: number | undefined;
+  readonly pauseMs?: number | undefined;
   /** The server refuses the credentials or rights. Retried for a short time only; other credentials may help. */
   readonly refused?: boolean;
 }
@@ -146,7 +146,7 @@ export class ApiClient {
         const hopeless = verdict.kind === "API_UNTRUSTED" && !fresh;
         if (hopeless || spent - refusedAt > refusedRetryMs) return this.#gaveUp(request, setbacks, spent);
       }
-      const wait = Math.max(verdict.waitMs ?? 0, backoffMs(setbacks.length - 1, random));
+      const wait = Math.max(verdict.pauseMs ?? 0, backoffMs(setbacks.length - 1, random));
       if (spent + wait + Math.min(minAttemptMs, budget * minShareOfAttempt) >= budget)
         return this.#gaveUp(request, setbacks, spent);
       await sleep(wait);
@@ -221,7 +221,7 @@ function judgeAnswer(
     };
   }
   if (temporary.has(status)) {
-    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: serverPauseMs(answer.retryAfter, Date.parse, date().getTime()) };
+    return { kind: "API_UNREACHABLE", why: httpStatus, pauseMs: serverPauseMs(answer.retryAfter, Date.parse, date().getTime()) };
   }
   if (status === 403) return { kind: "API_FORBIDDEN", why: httpStatus, refused: true };
   return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${httpStatus}`));

@@ -24,7 +24,7 @@ export type ObjectAnswer =
   /** Another refusal, which a repetition does not change: an invalid object, missing rights, a policy. */
   | { readonly kind: "refused"; readonly status: number; readonly why: string }
   /** No answer, or a refusal that may be temporary. */
-  | { readonly kind: "failed"; readonly why: string; readonly waitMs: number | undefined };
+  | { readonly kind: "failed"; readonly why: string; readonly pauseMs: number | undefined };
 
 /** The reason why there is no list. */
 export type NoList = Extract<ObjectAnswer, { readonly kind: "absent" | "failed" }>;
@@ -147,9 +147,9 @@ export class ApiObjects {
     const failure = listed.kind === "failed" && listed.absent !== true ? listed.why : undefined;
     this.#onRequest?.({ method: "GET", path, ms: connection.clock.now() - began, failure });
     if (listed.kind === "listed") return { kind: "read" };
-    if (listed.kind === "relist") return { kind: "failed", why: "the list expired while it was read", waitMs: undefined };
-    const { why, waitMs, absent } = listed;
-    return absent === true ? { kind: "absent", why } : { kind: "failed", why, waitMs };
+    if (listed.kind === "relist") return { kind: "failed", why: "the list expired while it was read", pauseMs: undefined };
+    const { why, pauseMs, absent } = listed;
+    return absent === true ? { kind: "absent", why } : { kind: "failed", why, pauseMs };
   }
 
   close(): void {
@@ -161,7 +161,7 @@ export class ApiObjects {
     const began = clock.now();
     const outcome = await this.#outcome(request);
     const answer: ObjectAnswer =
-      typeof outcome === "string" ? { kind: "failed", why: outcome, waitMs: undefined } : answerOf(outcome, clock);
+      typeof outcome === "string" ? { kind: "failed", why: outcome, pauseMs: undefined } : answerOf(outcome, clock);
     const failure = answer.kind === "object" || answer.kind === "absent" ? undefined : answer.why;
     this.#onRequest?.({ method: request.method, path: request.path, ms: clock.now() - began, failure });
     return answer;
@@ -174,19 +174,19 @@ export class ApiObjects {
 }
 
 function answerOf(outcome: Outcome, { date }: Clock): ObjectAnswer {
-  if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why, waitMs: undefined };
+  if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why, pauseMs: undefined };
   const { status, body, retryAfter } = outcome;
   if (status >= 200 && status < 300) {
     const document = parseDocument(body, { what: "the answer", kind: "API_REFUSED" });
     if (document.ok && isJsonObject(document.value.parsed)) return { kind: "object", object: document.value.parsed };
-    return { kind: "failed", why: "the answer is not an object", waitMs: undefined };
+    return { kind: "failed", why: "the answer is not an object", pauseMs: undefined };
   }
   const why = `HTTP ${status}${statusMessage(body)}`;
   if (status === 404)
-    return isAbsence(body) ? { kind: "absent", why } : { kind: "failed", why: `${why} (${foreignAbsence})`, waitMs: undefined };
+    return isAbsence(body) ? { kind: "absent", why } : { kind: "failed", why: `${why} (${foreignAbsence})`, pauseMs: undefined };
   if (status === 409) return { kind: "conflict", why };
   if (status === 408 || status === 425 || status === 429 || status >= 500 || status === 401) {
-    return { kind: "failed", why, waitMs: serverPauseMs(retryAfter, Date.parse, date().getTime()) };
+    return { kind: "failed", why, pauseMs: serverPauseMs(retryAfter, Date.parse, date().getTime()) };
   }
   return { kind: "refused", status, why };
 }

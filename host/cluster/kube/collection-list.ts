@@ -27,7 +27,7 @@ export type NotServed =
   | {
       readonly kind: "failed";
       readonly why: string;
-      readonly waitMs?: number | undefined;
+      readonly pauseMs?: number | undefined;
       readonly patient?: boolean;
       /** Whether the server has no such collection. */
       readonly absent?: boolean;
@@ -106,12 +106,12 @@ function isTooNew({ status, body }: Answer): boolean {
 
 /** A refusal, with the pause that the server requests. */
 export function refused({ status, body, retryAfter }: Answer, { date }: Clock): NotServed {
-  const waitMs = serverPauseMs(retryAfter, Date.parse, date().getTime());
+  const pauseMs = serverPauseMs(retryAfter, Date.parse, date().getTime());
   const patient = [401, 403, 404, 405].includes(status);
   return {
     kind: "failed",
     why: `HTTP ${status}${statusMessage(body)}`,
-    waitMs,
+    pauseMs,
     patient,
     absent: status === 404 && isAbsence(body),
   };

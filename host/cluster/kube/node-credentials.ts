@@ -39,7 +39,7 @@ export interface NodeCredentialsState {
 /** Requested lifetime, in seconds. The server may grant less. */
 const lifetimeSeconds = 86_400;
 /** Interval of the looks whether the token is to be renewed, in ms. */
-const lookMs = 30_000;
+const lookPauseMs = 30_000;
 /** Time limit of one attempt, retries included, in ms. */
 const budgetMs = 10_000;
 /** The wait after failures grows up to this, in ms. */
@@ -78,8 +78,8 @@ export class NodeCredentials {
 
   /** Requests and renews the token from now on. Never rejects. */
   async start(): Promise<void> {
-    const waitMs = await this.#look();
-    if (!this.#stopped) this.#timer = setTimeout(() => void this.start(), waitMs).unref();
+    const pauseMs = await this.#look();
+    if (!this.#stopped) this.#timer = setTimeout(() => void this.start(), pauseMs).unref();
   }
 
   /** Ends the renewal; the written credentials stay for one-shot engines. */
@@ -93,7 +93,7 @@ export class NodeCredentials {
     const credentials = await this.#init.credentials();
     const nowMs = (): number => this.#init.connection.clock.date().getTime();
     const isCurrent = nowMs() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
-    if (isCurrent) return Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
+    if (isCurrent) return Math.min(lookPauseMs, Math.max(100, this.#renewMs - nowMs()));
     const renewed = credentials.ok ? await this.#renew(credentials.value) : credentials;
     this.#init.onOutcome(renewed.ok ? "renewed" : "failed");
     if (renewed.ok) {
@@ -101,7 +101,7 @@ export class NodeCredentials {
       this.#warned = "";
       this.#state = { expiresMs: renewed.value, problem: undefined };
       // A clock that is ahead by more than the token's life would ask again at once.
-      return renewed.value <= nowMs() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - nowMs()));
+      return renewed.value <= nowMs() ? lookPauseMs : Math.min(lookPauseMs, Math.max(100, this.#renewMs - nowMs()));
     }
     const { msg, details } = renewed.fault;
     // A message has the number of attempts and their time, which differ each time.

@@ -27,7 +27,7 @@ export type DaemonSetIdentity = string;
 const learnPauseMs = 10_000;
 const attemptMs = 3_000;
 /** Pause before the API is asked again after an answer that may be temporary, in ms. */
-const troublePauseMs = 300;
+const retryPauseMs = 300;
 
 /** The DaemonSet of one daemon. */
 export class OwnDaemonSet {
@@ -97,8 +97,8 @@ export class OwnDaemonSet {
       const fate = decideFate({ daemonSet, namespace: space, node, pod, uid: this.#uid });
       if (daemonSet !== undefined) answered = fate;
       if (fate.isFinal) return fate;
-      if (left() <= troublePauseMs) return answered ?? fate;
-      await this.#init.sleep(troublePauseMs);
+      if (left() <= retryPauseMs) return answered ?? fate;
+      await this.#init.sleep(retryPauseMs);
     }
   }
 

@@ -3,16 +3,16 @@
 import { CollectionList, listMs, type NotServed, refused } from "./collection-list.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
-import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
+import type { StoredObject } from "./object-store.ts";
+import { type ObjectHandling, ReflectedObjects } from "./reflected-objects.ts";
 import { maxSilenceMs, watch } from "./watch-stream.ts";
 import type { Clock } from "../../system/clock.ts";
 import { pause } from "../../system/pause.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
 
 /** Settings of a reflector. */
-export interface ReflectorInit<T> {
+export interface ReflectorInit<T> extends ObjectHandling<T> {
   /** The collection's name in messages: `pods of node n1`. */
   readonly what: string;
   readonly connection: Connection;
@@ -32,15 +32,6 @@ export interface ReflectorInit<T> {
    * objects last seen are kept.
    */
   readonly absentIsEmpty?: boolean;
-  readonly bounds: StoreBounds;
-  /** The stored part of an object; undefined if the object cannot be read, so that lookups ask the server. */
-  readonly read: (object: unknown) => StoredObject<T> | undefined;
-  /** Called for each new object. */
-  readonly onNew?: (object: StoredObject<T>) => void;
-  /** Called for each object that was listed, created, changed or removed, after the stored objects have changed. */
-  readonly onChange?: (namespace: string, name: string) => void;
-  /** Called after the first list. Objects that a caller has read before may be gone, and no call of `onChange` tells of them. */
-  readonly onFirstList?: () => void;
   /** The consequence while the collection is not watched; by default: "each call reads its objects from the API". */
   readonly whileNotWatched?: string;
   /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
@@ -103,7 +94,7 @@ export class Reflector<T> {
   /** Aborts the current watch or pause. */
   #attempt = new AbortController();
   readonly #list: CollectionList;
-  #store: ObjectStore<T>;
+  readonly #objects: ReflectedObjects<T>;
   /** The start version of the next watch; undefined: a list is needed. */
   #version: string | undefined;
   /** The newest version seen, below which a list must not fall. */
@@ -125,14 +116,14 @@ export class Reflector<T> {
     this.#random = init.random ?? Math.random;
     this.#clock = init.connection.clock;
     this.#silenceMs = init.silenceMs ?? maxSilenceMs;
-    this.#store = new ObjectStore(init.bounds);
+    this.#objects = new ReflectedObjects(init);
     this.#list = new CollectionList({ ...init, url: (query) => this.#url(query) });
   }
 
   get state(): ReflectorState {
     const { what } = this.#init;
     const problem = this.#openedAt === undefined ? this.#problem : "";
-    return { what, live: this.live, objects: this.#store.count, lists: this.#lists, watches: this.#watches, problem };
+    return { what, live: this.live, objects: this.#objects.count, lists: this.#lists, watches: this.#watches, problem };
   }
 
   /**
@@ -146,22 +137,22 @@ export class Reflector<T> {
 
   /** The object; undefined: ask the server, because the object is missing or the held objects are not live. */
   get(namespace: string, name: string): T | undefined {
-    return this.live ? this.#store.get(namespace, name) : undefined;
+    return this.live ? this.#objects.get(namespace, name) : undefined;
   }
 
   /** All stored objects as last seen, whether the reflector is live or not. */
   stored(): Iterable<StoredObject<T>> {
-    return this.#store.all();
+    return this.#objects.all();
   }
 
   /** The stored object as last seen, whether the reflector is live or not. */
   lastSeen(namespace: string, name: string): T | undefined {
-    return this.#store.get(namespace, name);
+    return this.#objects.get(namespace, name);
   }
 
   /** Whether all objects were listed at least once, and none of them was too large to be stored. */
   get complete(): boolean {
-    return this.listed && this.#store.refused === 0;
+    return this.listed && this.#objects.refused === 0;
   }
 
   /** Whether all objects were listed at least once. An object that was too large to be stored counts as absent. */
@@ -184,7 +175,7 @@ export class Reflector<T> {
     this.#ended.abort();
     this.#attempt.abort();
     this.#openedAt = undefined;
-    this.#store = new ObjectStore(this.#init.bounds);
+    this.#objects.clear();
   }
 
   async #run(): Promise<void> {
@@ -204,7 +195,7 @@ export class Reflector<T> {
       if (step.kind === "relist") this.#version = undefined;
       if (step.kind === "failed") this.#fail(step.why);
       const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
-      const requested = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
+      const requested = step.kind === "failed" ? (step.pauseMs ?? 0) : 0;
       await pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)), this.#attempt.signal);
       failures += 1;
     }
@@ -233,37 +224,23 @@ export class Reflector<T> {
   }
 
   async #listed(): Promise<Step> {
-    const store = new ObjectStore<T>(this.#init.bounds);
+    const list = this.#objects.emptyList();
     const listed = await this.#list.all(this.#newest, (item) => {
-      this.#put(store, item);
+      list.add(item);
       return true;
     });
     const isAbsent = listed.kind === "failed" && listed.absent === true && this.#init.absentIsEmpty === true;
-    const before = this.#store;
-    const isFirst = !this.listed;
     if (isAbsent) {
       this.#absent = true;
-      this.#store = new ObjectStore<T>(this.#init.bounds);
-      this.#notifyAll(before, isFirst);
+      this.#objects.replace(this.#objects.emptyList());
     }
     if (listed.kind !== "listed") return listed;
     this.#absent = false;
-    this.#store = store;
     this.#version = listed.version;
     this.#newest = listed.version;
     this.#lists += 1;
-    this.#notifyAll(before, isFirst);
+    this.#objects.replace(list);
     return done;
-  }
-
-  /** Tells of all objects after a list: those that are gone first. */
-  #notifyAll(before: ObjectStore<T>, isFirst: boolean): void {
-    const { onChange, onFirstList } = this.#init;
-    if (isFirst) onFirstList?.();
-    if (onChange === undefined) return;
-    const store = this.#store;
-    for (const { namespace, name } of before.all()) if (store.get(namespace, name) === undefined) onChange(namespace, name);
-    for (const { namespace, name } of store.all()) onChange(namespace, name);
   }
 
   async #watch(): Promise<Step> {
@@ -303,8 +280,8 @@ export class Reflector<T> {
           step = event.code === 410 ? { kind: "relist" } : { kind: "failed", why: event.message };
           return true;
         }
-        if (event.kind === "put") this.#changed(event.object);
-        if (event.kind === "remove") this.#removed(event.object);
+        if (event.kind === "put") this.#objects.changed(event.object);
+        if (event.kind === "remove") this.#objects.removed(event.object);
         this.#version = event.version;
         this.#newest = event.version;
         return true;
@@ -326,48 +303,9 @@ export class Reflector<T> {
     return end.status === 200 ? done : refused(end, this.#clock);
   }
 
-  #changed(object: unknown): void {
-    const stored = this.#put(this.#store, object);
-    if (stored?.isNew === true) this.#init.onNew?.(stored.object);
-    this.#notify(object);
-  }
-
-  #removed(object: unknown): void {
-    this.#remove(object);
-    this.#notify(object);
-  }
-
-  #notify(object: unknown): void {
-    const key = this.#init.onChange === undefined ? undefined : keyOf(object);
-    if (key !== undefined) this.#init.onChange?.(key.namespace, key.name);
-  }
-
-  #put(store: ObjectStore<T>, object: unknown): { readonly object: StoredObject<T>; readonly isNew: boolean } | undefined {
-    const stored = this.#init.read(object);
-    if (stored === undefined) {
-      this.#remove(object, store);
-      return undefined;
-    }
-    const isNew = store.get(stored.namespace, stored.name) === undefined;
-    store.put(stored);
-    return { object: stored, isNew };
-  }
-
-  #remove(object: unknown, store = this.#store): void {
-    const key = keyOf(object);
-    if (key !== undefined) store.remove(key.namespace, key.name);
-  }
-
   #url(query: Readonly<Record<string, string>>): string {
     return `${this.#init.path}?${new URLSearchParams({ ...this.#init.query, ...query }).toString()}`;
   }
-}
-
-/** An object's namespace and name; the namespace of a cluster-scoped object is empty. */
-function keyOf(object: unknown): { readonly namespace: string; readonly name: string } | undefined {
-  const metadata = isJsonObject(object) ? object["metadata"] : undefined;
-  const { namespace = "", name } = isJsonObject(metadata) ? metadata : {};
-  return typeof namespace === "string" && typeof name === "string" ? { namespace, name } : undefined;
 }
 
 /** Whether version `one` is older than `other`; false if either is not a number. */

@@ -8,9 +8,9 @@ function batches(everyMs: number, forMs: number, afterMs = 50): { readonly count
   const times = new Set<number>();
   let maxWaitMs = 0;
   for (; now < 1000 + forMs; now += everyMs) {
-    const waitMs = pace.waitMs("a", afterMs);
-    times.add(now + waitMs);
-    maxWaitMs = Math.max(maxWaitMs, waitMs);
+    const pauseMs = pace.pauseMs("a", afterMs);
+    times.add(now + pauseMs);
+    maxWaitMs = Math.max(maxWaitMs, pauseMs);
   }
   return { count: times.size, maxWaitMs };
 }
@@ -26,7 +26,7 @@ test("PO-24 SV-14: rare changes, changes of other namespaces and the objects of 
   expect(batches(1000, 60_000)).toEqual({ count: 60, maxWaitMs: 50 });
   let now = 0;
   const pace = new ChangePace(() => now, 2, 200);
-  const waits = (namespace: string): number => pace.waitMs(namespace, 0);
+  const waits = (namespace: string): number => pace.pauseMs(namespace, 0);
   expect([waits("a"), waits("a"), waits("a")]).toEqual([0, 0, 0]);
   now = 1;
   expect(waits("a")).toBe(0);

@@ -33,7 +33,7 @@ export class ChangePace {
   }
 
   /** The pause in ms after which the work for a change of the namespace is due. Changes before that time belong to the same batch. `afterMs`: the pause of a new batch. */
-  waitMs(namespace: string, afterMs: number): number {
+  pauseMs(namespace: string, afterMs: number): number {
     const now = this.#now();
     const pace = this.#paces.get(namespace);
     if (pace !== undefined && pace.batchAt >= now) return pace.batchAt - now;

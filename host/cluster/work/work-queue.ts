@@ -12,7 +12,7 @@ export type WorkOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "conflict"; readonly why: string }
   | { readonly kind: "again"; readonly afterMs: number }
-  | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined };
+  | { readonly kind: "failed"; readonly why: string; readonly pauseMs?: number | undefined };
 
 /** Called after each work, for metrics and the log. */
 export type OnWorked = (key: string, outcome: WorkOutcome, ms: number) => void;
@@ -123,8 +123,8 @@ export class WorkQueue {
     // A change that came meanwhile is worked on at once, unless the last work failed: its pause protects the API server.
     const isDue = this.#again.delete(key);
     if (isTriedAgain) {
-      const waitMs = outcome.kind === "failed" ? (outcome.waitMs ?? 0) : 0;
-      this.add(key, Math.max(waitMs, backoffMs(failures, this.#random, maxPauseMs)));
+      const pauseMs = outcome.kind === "failed" ? (outcome.pauseMs ?? 0) : 0;
+      this.add(key, Math.max(pauseMs, backoffMs(failures, this.#random, maxPauseMs)));
     } else if (isDue) this.add(key);
     else if (outcome.kind === "again") this.add(key, Math.max(1, outcome.afterMs));
     this.#next();

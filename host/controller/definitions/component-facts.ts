@@ -14,7 +14,7 @@ export interface PluginNames {
   readonly known: readonly string[];
   /** The directory of the image with the components that nodes have; undefined: none. */
   readonly components: string | undefined;
-  /** Which of that directory's components nodes have. */
+  /** The components of that directory, as nodes have them. */
   readonly shipped: "all" | readonly string[];
 }
 

@@ -175,8 +175,8 @@ class DefinitionsPart {
     if (stored === undefined || !this.#wanted.has(key)) return done;
     const wanted = this.#wanted.get(key);
     if (stored.conditions === wanted) return done;
-    const waitMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - this.#context.clock.now();
-    if (waitMs > 0) return { kind: "again", afterMs: waitMs };
+    const pauseMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - this.#context.clock.now();
+    if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
     const metadata = { resourceVersion: stored.resourceVersion, annotations: { [conditionsAnnotation]: wanted ?? null } };
     const path = `${group}/namespaces/${namespace}/network-attachment-definitions/${name}`;
     const answer = await this.#context.objects.patch(path, { metadata });

@@ -7,5 +7,5 @@ import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
   if (answer.kind === "object" || answer.kind === "absent") return { kind: "done" };
   if (answer.kind === "conflict") return answer;
-  return { kind: "failed", why: answer.why, ...("waitMs" in answer ? { waitMs: answer.waitMs } : {}) };
+  return { kind: "failed", why: answer.why, ...("pauseMs" in answer ? { pauseMs: answer.pauseMs } : {}) };
 }

@@ -1,4 +1,4 @@
-// Which links of the pod an ADD makes, for the journal: by what the pod's network namespace has before and after it, and in a running pod by the ADD's answer.
+// The links of the pod that an ADD makes, for the journal: by what the pod's network namespace has before and after it, and in a running pod by the ADD's answer.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { CniResult } from "../../../src/cni/result.ts";

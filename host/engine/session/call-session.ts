@@ -82,7 +82,7 @@ export class CallSession {
     } catch (error) {
       if (error instanceof ShimGone) {
         this.#fault = error.fault;
-        // Nobody receives this reply; the chain trace shows why the call ended.
+        // This reply reaches no shim; the chain trace shows why the call ended.
         this.#reply = { status: 1, stdout: printError(error.fault) };
       }
       this.#ms = now() - started;

@@ -57,7 +57,7 @@ const host = {
 
 /** Components with the capabilities that they import. */
 const components: { readonly abi: string; readonly bytes: Uint8Array; readonly imports: readonly string[] }[] = [];
-/** What a component of one version may declare. */
+/** The capabilities that a component of one version may declare. */
 const declarable = (abi: string): readonly string[] => grantNames.filter((name) => name in (abiVersions[abi]?.imports ?? {}));
 const allNames = fc.subarray([...grantNames]);
 

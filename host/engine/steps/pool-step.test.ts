@@ -1,4 +1,4 @@
-// Which steps use a pool of the cluster, and what they are refused.
+// Steps that use a pool of the cluster, and the refusals of others.
 
 import { describe, expect, test } from "vitest";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";

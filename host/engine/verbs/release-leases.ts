@@ -28,7 +28,7 @@ export async function releaseLeases(
   if (!directory.ok) return directory;
   const { containerId, ifname } = undone.attachment;
   const owner = { containerId, ifname, ...(place.pool === undefined ? {} : { network: undone.list.name }) };
-  const pool = { directory: directory.value, set: 0, lockDeadlineMs: waitMs(call) };
+  const pool = { directory: directory.value, set: 0, lockDeadlineMs: maxWaitMs(call) };
   const released = await runAsync(disk.release(pool, owner), call.takeLock);
   return released.ok ? ok(undefined) : released;
 }
@@ -44,10 +44,10 @@ export async function releaseOwnerless(
   if (!directory.ok) return directory;
   const exists = directoryExists(directory.value);
   if (!exists.ok || !exists.value) return exists.ok ? ok(0) : exists;
-  return runAsync(removeOwnerless(ownerlessLeases(directory.value.path), waitMs(call)), call.takeLock);
+  return runAsync(removeOwnerless(ownerlessLeases(directory.value.path), maxWaitMs(call)), call.takeLock);
 }
 
-function waitMs({ deadline }: Call): number {
+function maxWaitMs({ deadline }: Call): number {
   return Math.min(lockDeadlineMs, Math.floor(deadline.stepMs));
 }
 

@@ -91,7 +91,7 @@ export class ConfigurationWriter {
 
   /**
    * Sets Plexus' place on the node; `retirement` is written into a retired file. Resolves with the problem that keeps the file from it: DAEMON_BUSY before
-   * `start` and after `stop`, when nobody would change the file.
+   * `start` and after `stop`, when the writer does not run.
    */
   async take(standing: Standing, retirement: Retirement = { daemonSet: undefined, held: false }): Promise<Fault | undefined> {
     if (this.#changes === undefined) return fault("DAEMON_BUSY", `${this.#path} is not written now: the daemon starts or stops`);

@@ -19,7 +19,7 @@ export class RestorePace {
   }
 
   /** Milliseconds until the file may be written; 0: now. */
-  waitMs(nowMs: number): number {
+  pauseMs(nowMs: number): number {
     const pause = pausesMs[Math.min(this.#changes - 1, pausesMs.length - 1)] ?? 0;
     return Math.max(0, this.#lastMs + pause - nowMs);
   }

@@ -113,15 +113,15 @@ export class WrittenFile {
   #contested(current: string, edit: ForeignEdit): Fault | undefined {
     const now = this.#deps.clock.now();
     if (current !== this.#edited && edit.isReverted) this.#pace.changed(now);
-    const waitMs = edit.isReverted ? this.#pace.waitMs(now) : 0;
-    if (waitMs === 0) {
+    const pauseMs = edit.isReverted ? this.#pace.pauseMs(now) : 0;
+    if (pauseMs === 0) {
       this.#report(edit, current);
       this.#edited = undefined;
       return undefined;
     }
     this.#edited = current;
-    this.#deps.lookAgain(waitMs);
-    const when = `the next attempt is in ${Math.ceil(waitMs / 60_000)} min`;
+    this.#deps.lookAgain(pauseMs);
+    const when = `the next attempt is in ${Math.ceil(pauseMs / 60_000)} min`;
     return { ...edit.fault, msg: `${edit.fault.msg}. The program does so again and again; ${when}` };
   }
 
@@ -139,12 +139,12 @@ export class WrittenFile {
       this.#pace.changed(now);
       this.#deps.log("warn", `${this.#path} was removed or renamed by another program`);
     }
-    const waitMs = this.#pace.waitMs(now);
-    if (waitMs === 0) return undefined;
-    this.#deps.lookAgain(waitMs);
+    const pauseMs = this.#pace.pauseMs(now);
+    if (pauseMs === 0) return undefined;
+    this.#deps.lookAgain(pauseMs);
     const renamed = renamedFrom(directory, this.#path);
     const where = renamed.length === 0 ? "" : ` (found ${renamed.join(", ")})`;
-    const when = `; the next attempt is in ${Math.ceil(waitMs / 60_000)} min`;
+    const when = `; the next attempt is in ${Math.ceil(pauseMs / 60_000)} min`;
     return fault("CNI_FILE_DISPLACED", `another program keeps removing or renaming ${this.#path}${where}${when}`);
   }
 

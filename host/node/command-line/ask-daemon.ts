@@ -8,7 +8,7 @@ export interface Question {
   readonly method: "GET" | "POST";
   readonly path: string;
   /** Longest wait for the daemon's answer, in ms. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 /** The response's body, or the reason why there is none. */
@@ -18,9 +18,9 @@ export type DaemonAnswer = { readonly body: string } | { readonly why: string };
 const maxBytes = 64 * 1024 * 1024;
 
 /** Sends the request; never rejects: a failure is the answer's `why`. */
-export function askDaemon({ socketPath, method, path, patienceMs }: Question): Promise<DaemonAnswer> {
+export function askDaemon({ socketPath, method, path, timeoutMs }: Question): Promise<DaemonAnswer> {
   const { promise, resolve } = Promise.withResolvers<DaemonAnswer>();
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   const asked = request({ socketPath, method, path, signal }, (response) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -39,13 +39,13 @@ export function askDaemon({ socketPath, method, path, patienceMs }: Question): P
       );
     });
   });
-  asked.on("error", (error) => resolve({ why: whyOf(error, patienceMs) }));
+  asked.on("error", (error) => resolve({ why: whyOf(error, timeoutMs) }));
   asked.end();
   return promise;
 }
 
-function whyOf(error: Error, patienceMs: number): string {
-  if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${patienceMs} ms: the daemon hangs`;
+function whyOf(error: Error, timeoutMs: number): string {
+  if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${timeoutMs} ms: the daemon hangs`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known: Readonly<Record<string, string>> = {
     ENOENT: "the socket does not exist",

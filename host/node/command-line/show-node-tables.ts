@@ -24,7 +24,7 @@ export interface ShownTables<T> {
   readonly rows: (pod: PodTable & T) => readonly (readonly string[])[];
 }
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Runs the command. Its arguments are names of pods; without one, the tables of all pods are shown. */
 export async function showNodeTables<T>(line: Invocation, shown: ShownTables<T>): Promise<CommandResult | CommandLineMistake> {
@@ -32,7 +32,7 @@ export async function showNodeTables<T>(line: Invocation, shown: ShownTables<T>)
   if (wrong !== undefined) return wrong;
   const query = new URLSearchParams(line.args.map((pod) => ["pod", pod])).toString();
   const path = query === "" ? shown.path : `${shown.path}?${query}`;
-  const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "GET", path, patienceMs });
+  const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "GET", path, timeoutMs });
   if ("why" in answer) return failure(answer.why);
   const report = readNodeTables<T>(answer.body, shown.kind, shown.hasTable);
   if (report === undefined)

@@ -1,4 +1,4 @@
-// Takes plexus-controller's finalizers from the objects of a cluster that has no controller any more: nobody else would, and the objects, their
+// Takes plexus-controller's finalizers from the objects of a cluster that has no controller any more. Otherwise the objects, their
 // namespaces and their CustomResourceDefinitions would stay in deletion for ever.
 
 import { setTimeout } from "node:timers/promises";
@@ -17,7 +17,7 @@ export interface ControllerLease {
 }
 
 /** Interval in ms of the reads of the Lease. */
-const lookMs = 1_000;
+const lookPauseMs = 1_000;
 /** A controller's Lease has 15 s by default and 600 s at most; a longer one is not waited for. */
 const maxLeaseMs = 600_000;
 /** Objects that are patched at the same time. */
@@ -48,7 +48,7 @@ export async function runningController(
     const unchangedMs = now() - began;
     if (judgeLease(lease, "", unchangedMs) !== "held") return ok(undefined);
     if (lease.resourceVersion !== first || lease.durationSeconds * 1000 > maxLeaseMs) return ok(lease.holder);
-    await setTimeout(lookMs);
+    await setTimeout(lookPauseMs);
   }
 }
 

@@ -8,7 +8,7 @@ import { EWOULDBLOCK } from "../../system/errno.ts";
 import { tryFlock } from "../../system/libc/libc.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const pauseMs = 50;
 
 /**
@@ -22,12 +22,12 @@ export function lockInstallation(cniBin: string): Result<() => void> {
   } catch (error) {
     return failed(storeFault("opening", cniBin, error));
   }
-  const due = monotonicMs() + patienceMs;
+  const due = monotonicMs() + timeoutMs;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   while (tryFlock(directory, false) === EWOULDBLOCK) {
     if (monotonicMs() > due) {
       closeSync(directory);
-      return failed(fault("INSTALL_REFUSED", `another installation into ${cniBin} runs for more than ${patienceMs / 1000} s`));
+      return failed(fault("INSTALL_REFUSED", `another installation into ${cniBin} runs for more than ${timeoutMs / 1000} s`));
     }
     Atomics.wait(sleeper, 0, 0, pauseMs);
   }

@@ -15,7 +15,7 @@ export interface TriedPrograms {
   readonly node: string | null;
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /** Can't be made, so this engine takes no slot: the bound on the node's one-shot engines does not concern it. Nothing is written. */
 const noRunDirectory = "/dev/null/plexus";
@@ -75,7 +75,7 @@ function run(program: string, args: readonly string[], env: Readonly<Record<stri
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env },
     encoding: "utf8",
     input,
-    timeout: patienceMs,
+    timeout: timeoutMs,
     killSignal: "SIGKILL",
   });
   return {
@@ -94,7 +94,7 @@ function startFailure(error: Error | undefined): string | undefined {
     case "EACCES":
       return "permission denied: the file system is mounted noexec, or a security module forbids it";
     case "ETIMEDOUT":
-      return `it did not end within ${patienceMs / 1000} s`;
+      return `it did not end within ${timeoutMs / 1000} s`;
     default:
       return error.message;
   }

@@ -95,7 +95,7 @@ export class FollowPods {
     const pace = new ChangePace(() => node.clock.now());
     this.#labelPace = new ChangePace(() => node.clock.now());
     this.#changes = new PacedChanges(
-      (what) => pace.waitMs(what ?? "", collectMs),
+      (what) => pace.pauseMs(what ?? "", collectMs),
       (changes) => void this.#queueConcerned(changes),
     );
     this.#unsubscribe = work.onChange((what) => this.#noteChange(what));
@@ -181,7 +181,7 @@ export class FollowPods {
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
-    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.waitMs(namespace, 0));
+    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.pauseMs(namespace, 0));
   }
 
   /** Queues all running pods, for which all is done anew. */

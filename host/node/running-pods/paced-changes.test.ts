@@ -9,7 +9,7 @@ test("PO-24 SV-14: 200 changes of a namespace in a second cause 7 looks, and one
   const seen: string[] = [];
   const pace = new ChangePace(() => Date.now(), 2, 200);
   const changes = new PacedChanges<string>(
-    (change) => pace.waitMs(change, 50),
+    (change) => pace.pauseMs(change, 50),
     (due) => void seen.push(`${Math.round(Date.now() / 50) * 50} ${[...due].toSorted().join(",")}`),
   );
   for (let index = 0; index < 200; index++) {

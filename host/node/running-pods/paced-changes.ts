@@ -3,7 +3,7 @@
 /** The changes of one feature. */
 export class PacedChanges<C> {
   /** The pause in ms of a change that comes now. */
-  readonly #waitMs: (change: C) => number;
+  readonly #pauseMs: (change: C) => number;
   /** Receives all changes that are due. */
   readonly #onDue: (changes: ReadonlySet<C>) => void;
   /** Timers of changes that are not due yet. */
@@ -11,15 +11,15 @@ export class PacedChanges<C> {
   readonly #due = new Set<C>();
   #told: NodeJS.Immediate | undefined;
 
-  constructor(waitMs: (change: C) => number, onDue: (changes: ReadonlySet<C>) => void) {
-    this.#waitMs = waitMs;
+  constructor(pauseMs: (change: C) => number, onDue: (changes: ReadonlySet<C>) => void) {
+    this.#pauseMs = pauseMs;
     this.#onDue = onDue;
   }
 
   /** Adds a change. A change that waits is not added twice. */
   add(change: C): void {
     if (this.#waiting.has(change)) return;
-    const timer = setTimeout(() => this.#end(change), this.#waitMs(change));
+    const timer = setTimeout(() => this.#end(change), this.#pauseMs(change));
     this.#waiting.set(change, timer);
   }
 

@@ -10,7 +10,7 @@ interface Kept<T> {
 
 /**
  * The values that were asked last, by a key and the identity of the objects that they are made from. The objects must not change. A value goes when one of its
- * objects is collected, because nobody can ask for the value any more: until a watch has its objects, each call reads other ones.
+ * objects is collected, because no caller can ask for the value any more: until a watch has its objects, each call reads other ones.
  */
 export class RecentValues<T> {
   /** Maximum values. */

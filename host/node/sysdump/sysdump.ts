@@ -44,7 +44,7 @@ export interface Sysdump {
 /** Configurations and logs: at most this much of each. */
 const maxFileBytes = 4 * 1024 * 1024;
 const maxListed = 2000;
-/** Room for the list of contents itself. */
+/** Bytes that are reserved for the list of contents itself. */
 const contentsBytes = 64 * 1024;
 const configurationName = /\.(?:conf|conflist|json|kubeconfig|yaml|yml|uninstalled)$/;
 

@@ -12,7 +12,7 @@ import { readStatus } from "./read-status.ts";
 import { findingLines } from "./finding-text.ts";
 import { table } from "../../node/command-line/table.ts";
 
-const patienceMs = 5000;
+const timeoutMs = 5000;
 /** The mark of a check by its finding's severity. */
 const marks: Readonly<Record<Severity, string>> = { error: "NO", warning: "warning", note: "ok" };
 
@@ -60,7 +60,7 @@ function checksText(checks: readonly NodeCheck[], isAble: boolean, width: number
 }
 
 async function connectedAgents(socketPath: string): Promise<number | undefined> {
-  const answer = await askDaemon({ socketPath, method: "GET", path: "/metrics", patienceMs });
+  const answer = await askDaemon({ socketPath, method: "GET", path: "/metrics", timeoutMs });
   const found = "why" in answer ? undefined : /^plexus_agents (\d+)$/m.exec(answer.body)?.[1];
   return found === undefined ? undefined : Number(found);
 }

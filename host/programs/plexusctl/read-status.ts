@@ -15,7 +15,7 @@ export interface ReadStatus {
 }
 
 /** Longest wait for a daemon's answer, in ms. */
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 /** Reads the status; never rejects. */
 export async function readStatus(statusSocket: string, stateDir: string): Promise<ReadStatus> {
@@ -37,6 +37,6 @@ export async function readStatus(statusSocket: string, stateDir: string): Promis
 
 /** The status document, or the reason why there is none. */
 async function ask(socketPath: string): Promise<StatusDocument | string> {
-  const answer = await askDaemon({ socketPath, method: "GET", path: "/status", patienceMs });
+  const answer = await askDaemon({ socketPath, method: "GET", path: "/status", timeoutMs });
   return "why" in answer ? answer.why : (statusOf(answer.body) ?? unknownForm);
 }

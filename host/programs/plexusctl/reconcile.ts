@@ -10,7 +10,7 @@ import { reportOf, unknownForm } from "./status-form.ts";
 import { table } from "../../node/command-line/table.ts";
 
 /** A round begins no work after 30 s, but finishes the work that has begun. */
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /** Runs `plexusctl reconcile`. */
 export async function reconcileCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -27,7 +27,7 @@ export async function reconcileCommand(line: Invocation): Promise<CommandResult 
 /** The round's report, or the reason why there is none. */
 async function askForRound(socketPath: string, dryRun: boolean): Promise<RoundReport | string> {
   const path = dryRun ? "/reconcile?dry-run" : "/reconcile";
-  const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
+  const answer = await askDaemon({ socketPath, method: "POST", path, timeoutMs });
   return "why" in answer ? answer.why : (reportOf(answer.body) ?? unknownForm);
 }
 

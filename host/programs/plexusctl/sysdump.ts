@@ -19,7 +19,7 @@ import { readCalls } from "./read-calls.ts";
 import { readStatus } from "./read-status.ts";
 import { traceDirectories } from "./trace-directories.ts";
 
-const patienceMs = 5000;
+const timeoutMs = 5000;
 const mebibyte = 1024 * 1024;
 /** Traces get this part of a dump, so that they leave room for the logs. */
 const traceShare = 8;
@@ -57,7 +57,7 @@ async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: Sys
   const { document } = await readStatus(statusSocket, stateDir);
   const stateDirectories = [stateDir, ...document.nodes.map(({ stateDirectory }) => stateDirectory)];
   const metrics = async (): Promise<string> => {
-    const answer = await askDaemon({ socketPath: statusSocket, method: "GET", path: "/metrics", patienceMs });
+    const answer = await askDaemon({ socketPath: statusSocket, method: "GET", path: "/metrics", timeoutMs });
     if ("why" in answer) throw new Error(answer.why);
     return answer.body;
   };

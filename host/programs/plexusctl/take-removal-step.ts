@@ -5,7 +5,7 @@ import { heldQuery, type RemovalReport, type RemovalStep } from "../../node/unin
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 
 /** Time limit of one question, in ms. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /** The answer of a daemon of a release without removal. Such a daemon runs and serves pods: a caller must not take it for a daemon that is silent. */
 export const otherRelease = "the daemon knows no removal: plexusctl and the daemon must be of one release";
@@ -13,7 +13,7 @@ export const otherRelease = "the daemon knows no removal: plexusctl and the daem
 /** Asks the daemon for the step. Answers its report, or the reason why there is none. `held`: see `Removal.step`. */
 export async function takeRemovalStep(socketPath: string, step: RemovalStep, held: boolean): Promise<RemovalReport | string> {
   const path = `/removal?${step}${held ? heldQuery : ""}`;
-  const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
+  const answer = await askDaemon({ socketPath, method: "POST", path, timeoutMs });
   if ("why" in answer) {
     if (/ 40[45]$/u.test(answer.why)) return otherRelease;
     const writesNone = answer.why.endsWith(" 409");

@@ -6,7 +6,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import { uninstall, type UninstallReport } from "../../node/uninstall/uninstall.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 
-const patienceMs = 5000;
+const timeoutMs = 5000;
 
 /** The options of the removal. */
 export interface UninstallOptions {
@@ -39,9 +39,9 @@ export function uninstallNode({
     home: dirname(realpathSync(process.argv[1] ?? "")),
     // A daemon that writes none answers 409; without a daemon no program restores the file.
     withdraw: async () =>
-      void (await askDaemon({ socketPath: statusSocket, method: "POST", path: "/removal?finish", patienceMs })),
+      void (await askDaemon({ socketPath: statusSocket, method: "POST", path: "/removal?finish", timeoutMs })),
     daemonRuns: async () =>
-      !("why" in (await askDaemon({ socketPath: statusSocket, method: "GET", path: "/status", patienceMs }))),
+      !("why" in (await askDaemon({ socketPath: statusSocket, method: "GET", path: "/status", timeoutMs }))),
   });
 }
 

@@ -88,6 +88,7 @@ const {
 const range = ({ min, max }: DaemonCount): string => `${min} to ${max}`;
 
 /** The help text. */
+// oxlint-disable-next-line max-lines-per-function -- one text
 export const usageOf = (
   residents: readonly ResidentFeature[],
 ): string => `plexusd: the daemon of Plexus on a node (defaults in parentheses)

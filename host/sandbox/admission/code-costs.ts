@@ -197,7 +197,7 @@ export class CodeCosts {
     this.#codeBytes += values * codeBytesOfMovedValue;
   }
 
-  /** Changes the stack's height, which never falls below its block: unreachable code may take values that nobody has put there. */
+  /** Changes the stack's height, which never falls below its block: unreachable code may take values that no instruction has put there. */
   #pop(change: number): void {
     this.#height = Math.max(this.#height + change, this.#base);
   }

@@ -54,7 +54,7 @@ const namespaces = 0x1000_0000 | 0x2000_0000 | 0x4000_0000 | 0x0800_0000 | 0x040
 /** <sys/resource.h>, the same on x86-64 and arm64. serve.c has DATA, too. */
 const resources = { FSIZE: 1, DATA: 2, CORE: 4, NPROC: 6, NOFILE: 7, MEMLOCK: 8, MSGQUEUE: 12, NICE: 13, RTPRIO: 14 } as const;
 
-/** Descriptors and threads of Node with room to spare: it uses some 20 of each. */
+/** Maximum descriptors and threads of Node, which uses some 20 of each. */
 const maxDescriptors = 64;
 export const maxThreads = 64;
 

@@ -126,15 +126,19 @@ export class ProcessPool implements GuestRunner {
     await this.#starter.killAll("was ended with the pool");
   }
 
-  /** Runs `use` with a process for the need, and the milliseconds that are left of `waitMs`. Undefined: there is no process. */
-  #inProcess<T>(need: Need, waitMs: number, use: (process: PoolProcess, leftMs: number) => Promise<T>): Promise<T | undefined> {
+  /** Runs `use` with a process for the need, and the milliseconds that are left of `maxWaitMs`. Undefined: there is no process. */
+  #inProcess<T>(
+    need: Need,
+    maxWaitMs: number,
+    use: (process: PoolProcess, leftMs: number) => Promise<T>,
+  ): Promise<T | undefined> {
     const found = this.#find(need);
-    if (found !== undefined) return this.#queue.running(need, use(found, waitMs));
+    if (found !== undefined) return this.#queue.running(need, use(found, maxWaitMs));
     const started = performance.now();
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     // The call starts immediately in its process, so that the process counts it.
-    this.#queue.add(need, waitMs, (process) => {
-      const leftMs = Math.max(1, waitMs - (performance.now() - started));
+    this.#queue.add(need, maxWaitMs, (process) => {
+      const leftMs = Math.max(1, maxWaitMs - (performance.now() - started));
       resolve(process === undefined ? undefined : this.#queue.running(need, use(process, leftMs)));
     });
     if (this.#closed) this.#queue.refuseAll();

@@ -38,8 +38,8 @@ export class WaitingCalls<P> {
     return this.#waiting.length;
   }
 
-  /** Adds a call. `receive` is called once: with a process, or with undefined after `waitMs`. */
-  add(need: Need, waitMs: number, receive: Receive<P>): void {
+  /** Adds a call. `receive` is called once: with a process, or with undefined after `maxWaitMs`. */
+  add(need: Need, maxWaitMs: number, receive: Receive<P>): void {
     const waiting: Waiting<P> = {
       need,
       hasLeft: false,
@@ -48,7 +48,7 @@ export class WaitingCalls<P> {
         receive(process);
       },
     };
-    const timer = setTimeout(() => this.#leave(waiting, undefined), waitMs);
+    const timer = setTimeout(() => this.#leave(waiting, undefined), maxWaitMs);
     this.#waiting.push(waiting);
   }
 

@@ -1,4 +1,4 @@
-/* What the addon takes of bare/start.c in a program: it has no entry, and Node's loader relocates it. */
+/* Replaces what bare/start.c gives a program: the addon has no entry, and Node's loader relocates it. */
 #ifdef PLEXUS_WITHOUT_LIBC
 #include <stddef.h>
 #include <stdint.h>

@@ -35,7 +35,7 @@ const prefix = ".plexus-recycled-";
 const defaultMaxFiles = 1024;
 /** Bytes. A longer file is removed, so that recycled files take little space. */
 const maxFileBytes = 16 * 1024;
-/** Of files for their owner only, and of those in a directory that root and a daemon's group share. */
+/** The modes of files for their owner only, and of those in a directory that root and a daemon's group share. */
 const permissions: readonly number[] = [0o600, 0o660];
 const openFlags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const ownUid = process.geteuid?.();

@@ -1,4 +1,4 @@
-// The directory of chain traces. A trace shows what a call contains, so only its owner and root can read it, and the oldest files make room.
+// The directory of chain traces. A trace shows what a call contains, so only its owner and root can read it, and the oldest files are removed for new ones.
 
 import { accessSync, closeSync, constants, fchownSync, lstatSync, openSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -49,7 +49,7 @@ export interface Listed extends Place {
   readonly what: "qdisc" | "class" | "filter";
   readonly kind: string;
   readonly options: Attributes;
-  /** Of a filter: priority, and protocol (ETH_P_*) in network byte order. */
+  /** A filter's priority, and protocol (ETH_P_*) in network byte order. */
   readonly info: number;
   readonly counters: TrafficCounters;
 }

@@ -88,7 +88,7 @@ describe("a component whose admission takes minutes", () => {
     ["with 200 instances of a nested component of 3.6 MB", "nests", () => nestedInstances(200, 3_600_000)],
   ])("%s is refused with little work, and delays no other call", async (_, name, make) => {
     const bytes = make();
-    // Nobody references the file yet.
+    // No configuration names the file yet.
     writeFileSync(join(plexus.cniPath, `${name}.wasm`), bytes);
     await expectGoodCalls();
     const before = cpuOf(daemon);

@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What a process of the launch server prints: its user, its capabilities, and its further arguments. */
+/** A process of the launch server that prints its user, its capabilities, and its further arguments. */
 const guest = [
   "/bin/sh",
   "-c",

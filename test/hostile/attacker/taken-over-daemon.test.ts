@@ -32,9 +32,9 @@ import {
   flushTable,
   newChain,
   newTable,
-  type Table,
   tablesRequest,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
+import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
 import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";

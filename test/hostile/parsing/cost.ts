@@ -35,7 +35,7 @@ function caseOf<T>(parser: string, { name, make }: Shape<T>, parse: (input: T) =
 
 let yardsticks = 0;
 
-/** What an ordinary reader does with some 100 KB: it parses 5,000 members of JSON and keeps them by their names. */
+/** The work of an ordinary reader for some 100 KB: it parses 5,000 members of JSON and keeps them by their names. */
 export const yardstick: Case = {
   name: "yardstick",
   prepare: () => {

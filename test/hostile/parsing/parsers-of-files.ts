@@ -79,7 +79,7 @@ const dhcpAnswer = `\u0002\u0001\u0006${"\u0000".repeat(233)}c\u0082Sc5\u0001\u0
 /** Parsers of files and of answers of servers. */
 // prettier-ignore
 export const parsersOfFiles: readonly Parser[] = [
-  // Of an administrator, and of files on the node.
+  // Texts of an administrator, and of files on the node.
   { name: "configuration list", covers: ["parseNetworkList", "parsePluginConf", "parseVersion"], kind: "json", sample: list, parse: (text) => parseNetworkList(text) },
   { name: "configuration within Plexus' own", kind: "json", sample: plugin, parse: (text) => inlineNetwork(text, "delegates[0]", { name: "a", cniVersion: "1.0.0" }) },
   { name: "Plexus' own configuration", covers: ["readHostConfiguration", "readLayer"], kind: "json", sample: host, keys: ["steps", "wasm", "kubeconfig", "readinessindicatorfile"], parse: (text) => {
@@ -125,7 +125,7 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "exec of a kubeconfig", covers: ["readCredentialPlugin"], kind: "value", sample: exec, parse: (value) => readCredentialPlugin(value, {}, () => undefined) },
   { name: "output of a credential plugin", covers: ["readPluginOutput"], kind: "json", sample: credential, parse: (text) => readPluginOutput(text, execPlugin, "get") },
   { name: "YAML with quoted configurations", covers: ["indentQuotedScalars"], kind: "text", sample: "spec:\n  config: '{\n\"a\": 1}'\n", parse: indentQuotedScalars },
-  // Of servers.
+  // Texts of servers.
   { name: "message of a DHCP server", covers: ["readServerMessage"], kind: "text", sample: dhcpAnswer, parse: (text) => readServerMessage(Buffer.from(text, "latin1")) },
   { name: "record of a DHCP lease", covers: ["readLeaseRecord"], kind: "json", sample: { network: "n", attachment: { containerId: "c", ifname: "eth0" }, lease: { address: "10.0.0.5", options: [{ number: 3, value: [10, 0, 0, 1] }] } }, parse: readLeaseRecord },
   { name: "page of a list", covers: ["readListPage"], kind: "json", sample: { metadata: { resourceVersion: "1", continue: "" }, items: [{ metadata }] }, parse: readListPage },

@@ -25,7 +25,7 @@ import { attempted } from "./parser.ts";
 /** Parsers of what runtimes, plugins and components say. */
 // prettier-ignore
 export const parsersOfPrograms: readonly Parser[] = [
-  // Of a runtime.
+  // Texts of a runtime.
   { name: "request on stdin", covers: ["readPluginRequest"], kind: "json", sample: host, parse: (text) => readPluginRequest("ADD", text) },
   { name: "CNI_ARGS, strictly", covers: ["parseCniArgs", "readKnownArgs"], kind: "text", sample: "IgnoreUnknown=1;K8S_POD_NAME=a", parse: (text) => {
     const args = parseCniArgs(text);
@@ -49,7 +49,7 @@ export const parsersOfPrograms: readonly Parser[] = [
     return read.ok ? toConflist(read.value) : readNetworkMetadata(value);
   } },
   { name: "stored network of the CRI Network API", covers: ["readStoredNetwork", "readStoredDocument"], kind: "json", sample: { ...networkConfig, list }, parse: (text) => readStoredNetwork(text, "file", "pods") },
-  // Of a plugin or a component.
+  // Texts of a plugin or a component.
   { name: "result", covers: ["readResult"], kind: "json", sample: result, parse: (text) => readResult(text, "1.0.0") },
   { name: "result of 0.4.0", kind: "json", sample: { ...result, cniVersion: "0.4.0", ips: [{ version: "4", address: "10.0.0.2/24", interface: 0 }] }, parse: (text) => readResult(text, "0.4.0") },
   { name: "result of 0.2.0", kind: "json", sample: { cniVersion: "0.2.0", ip4: { ip: "10.0.0.2/24", gateway: "10.0.0.1", routes: [{ dst: "0.0.0.0/0" }] } }, parse: (text) => readResult(text, "0.2.0") },

@@ -56,7 +56,7 @@ import { recordOf } from "./parser.ts";
 /** Parsers of what users of a cluster write. */
 // prettier-ignore
 export const parsersOfUsers: readonly Parser[] = [
-  // Of a pod.
+  // Texts of a pod.
   ...[compat, strict].flatMap((profile): Parser[] => [
     { name: `selection annotation, JSON, ${profile.name}`, covers: ["parseSelection", "readElement", "checkHardwareAddress"], kind: "json", sample: [selection], keys: selectionKeys, parse: (text) => parseSelection(text, "shop", profile) },
     { name: `selection annotation, commas, ${profile.name}`, covers: ["readReference"], kind: "text", sample: "shop/blue@net1, red", parse: (text) => parseSelection(text, "shop", profile) },
@@ -73,7 +73,7 @@ export const parsersOfUsers: readonly Parser[] = [
   { name: "pod", covers: ["readPod", "readObjectMeta", "checkPodUid"], kind: "value", sample: { metadata, spec: {} }, parse: readPod },
   { name: "resource claims of a pod", covers: ["readPodClaims"], kind: "value", sample: claims, parse: readPodClaims },
   { name: "allocation of a resource claim", kind: "value", sample: claim, parse: (value) => allocatedTo(value, "claim", { namespace: "shop", name: "p", uid: "u" }) },
-  // Of a definition.
+  // Texts of a definition.
   { name: "NetworkAttachmentDefinition", covers: ["readNetworkAttachmentDefinition"], kind: "value", sample: definition, parse: readNetworkAttachmentDefinition },
   { name: "configuration in a definition", covers: ["networkFor"], kind: "json", sample: list, parse: (text) => networkFor({ namespace: "shop", name: "pods", annotations: new Map(), config: text }, undefined) },
   { name: "wish for a reservation", covers: ["readWish"], kind: "value", sample: { args: { cni: { "ipam-claim-reference": "c" } }, ipam: { keep: "ordinal" } }, parse: (value) => readWish(recordOf(value)) },

@@ -19,7 +19,7 @@ export async function removeInstallation(cluster: Cluster): Promise<void> {
   const label = ["-l", "app.kubernetes.io/name=plexus"];
   // A stopping daemon still serves calls: a pod that it attached could not be detached without the files below.
   await cluster.succeed("-n", "kube-system", "wait", "--for=delete", "pods", ...label, "--timeout=120s");
-  // What a test's interrupted hook left.
+  // Objects that a test's interrupted hook left.
   const kinds = "daemonsets,jobs,serviceaccounts,configmaps,roles,rolebindings,clusterroles,clusterrolebindings";
   await cluster.succeed("-n", "kube-system", "delete", kinds, ...label, "--timeout=120s");
   await cluster.succeed("delete", definitions, "--ignore-not-found", "--timeout=120s");

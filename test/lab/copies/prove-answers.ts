@@ -104,7 +104,7 @@ function requestOf(name: string, config: object): VerbTypes["add"]["request"] {
   return { call, attachment: { ...attachment, args: [] }, network, ...(isFirst ? {} : { prevResult }) };
 }
 
-/** What a copy did: all answers were right, one was wrong (with the difference), or the copy was lost before its last answer. */
+/** The outcome of a copy: all answers were right, one was wrong (with the difference), or the copy was lost before its last answer. */
 export type Verdict = { readonly kind: "right" } | { readonly kind: "wrong" | "lost"; readonly text: string };
 
 /** Loads the component into the process, or lets it examine the component first, and calls it. The process must be ready and have no calls. */

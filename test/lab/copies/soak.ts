@@ -2,7 +2,7 @@
 //
 //   node test/lab/copies/soak.ts [--copies N] [--minutes N] [--at-once N] [--load N] [--kills MS] [--home INSTALLATION] [--report FILE]
 //
-// It starts itself as the daemon of a launch server. Each copy runs an ADD of a component; each tenth examines the component before. The outcomes
+// The program starts itself as the daemon of a launch server. Each copy runs an ADD of a component; each tenth examines the component before. The outcomes
 // and all calls of capabilities must be those of this process. `--kills`: in these intervals a process that the launch server has started is killed, whatever
 // it does at that moment: the zygote, a copy, or the parent of one. The last line of the daemon is JSON: copies, wrong answers, lost copies, copies that were not ready, zygotes.
 
@@ -83,7 +83,7 @@ function killOne(daemon: number): void {
     process.kill(victim, "SIGKILL");
     killed += 1;
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }
 

@@ -96,7 +96,7 @@ export async function getImagePrograms(): Promise<void> {
   }
 }
 
-/** Of the package's emulators, 340 MB, only the one for arm64 is kept. */
+/** Keeps the package's emulator for arm64; all of its emulators have 340 MB. */
 async function getEmulator(): Promise<void> {
   const directory = `${arm64Emulator}.${process.pid}`;
   try {

@@ -15,7 +15,7 @@ import { importTestImages, testTools, writeRegistryList } from "./image.ts";
 import { kubernetesTests } from "./programs.ts";
 import { runKubernetesTests, type TestOutcome } from "./run.ts";
 
-/** What these tests need beside a cluster. */
+/** The requirements of these tests beside a cluster. */
 export const kubernetesTestsRequirements: readonly Requirement[] = [
   kubernetesTests.requirement,
   coreDns.requirement,

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { Cluster } from "../cluster/cluster.ts";
 import { kubectlBinary } from "../kube/binaries.ts";
 
-/** What became of one test. */
+/** The outcome of one test. */
 export interface TestOutcome {
   readonly title: string;
   readonly state: "passed" | "failed" | "skipped";

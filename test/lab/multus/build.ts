@@ -1,7 +1,7 @@
 // `node test/lab/multus/build.ts [test|cluster|bench]` runs before tests or the benchmark enter a network namespace
 // without internet access, so that Go can fetch the module. For tests it builds thin Multus if PLEXUS_BUILD_MULTUS=1,
 // for those on a cluster thick Multus, too. For the benchmark it builds thin and thick Multus if Go is installed, unless PLEXUS_BUILD_MULTUS=0.
-// It prints one line if there is no Multus, and never fails.
+// The program prints one line if there is no Multus, and never fails.
 
 import { spawnSync } from "node:child_process";
 

@@ -10,7 +10,7 @@ if (missingNeutron() !== undefined) {
   const listed = spawnSync("apt-get", ["install", "--simulate", "--no-install-recommends", ...neutronPackages], {
     encoding: "utf8",
   });
-  // What the machine has already is not unpacked.
+  // Packages that the machine has already are not unpacked.
   const packages = [...(listed.stdout ?? "").matchAll(/^Inst (\S+)/gmu)].map(([, name = ""]) => name);
   const reason =
     packages.length === 0 ? `apt-get: ${(listed.stderr ?? "none").trim().slice(-300)}` : unpackPackages(packages, neutronRoot);

@@ -5,9 +5,9 @@ import type { ReachServer } from "./reach-server.ts";
 
 /** Connections, as the scenario writes them, with the family. */
 export interface Verdict {
-  /** Those that were answered. */
+  /** The connections that were answered. */
   readonly answered: readonly string[];
-  /** Those whose first packet passed the policies of the other end. */
+  /** The connections whose first packet passed the policies of the other end. */
   readonly arrived: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What the tests beside other programs do on a node: pods with two networks, hot-plug, restarts, and what is left.
+// The steps of the tests beside other programs on a node: pods with two networks, hot-plug, restarts, and what is left.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

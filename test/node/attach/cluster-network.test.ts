@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { callsInOrder, installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
+import { callsInOrder, installRecorders, type RecorderPlugin } from "../../lab/recorder.ts";
 import { manifestsIn } from "../../lab/manifests.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "../../lab/stage.ts";
@@ -22,11 +22,7 @@ describe.skipIf(missingForMixed("the cluster's network"))("the cluster's default
   beforeEach(() => {
     stage = openStage(mixedInstallation);
     const { cniPath } = stage.plexus;
-    recorders = {
-      flannel: installRecorder(cniPath, "flannel"),
-      calico: installRecorder(cniPath, "calico"),
-      one: installRecorder(cniPath, "one"),
-    };
+    recorders = installRecorders(cniPath, "flannel", "calico", "one");
     directory = join(stage.plexus.directory, "agents.d");
     mkdirSync(directory);
   });

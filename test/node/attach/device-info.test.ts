@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { kubeletDirectory } from "../../../host/cluster/kubelet/kubelet-paths.ts";
 import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../../src/npwg/device-info.ts";
 import { startKubelet } from "../../lab/kubelet.ts";
-import { installRecorder, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
+import { installRecorders, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
 import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
 import { missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "../../lab/stage.ts";
@@ -38,11 +38,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     stage = openStage(mixedInstallation);
     manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     const { cniPath } = stage.plexus;
-    recorders = {
-      main: installRecorder(cniPath, "main"),
-      memif: installRecorder(cniPath, "memif"),
-      sriov: installRecorder(cniPath, "sriov"),
-    };
+    recorders = installRecorders(cniPath, "main", "memif", "sriov");
     manifests.network("mem", [{ type: "memif", capabilities: { CNIDeviceInfoFile: true } }]);
     manifests.network("nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": "example.com/nic" });
   });

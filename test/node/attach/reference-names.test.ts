@@ -122,7 +122,7 @@ describe.skipIf(skip)("a list with the names of reference plugins", () => {
     return ipam !== undefined && "subnet" in ipam ? { ...plugin, ipam: { ...ipam, dataDir: at("leases") } } : plugin;
   }
 
-  /** What doctor says about the networks of the journal: Plexus' own file has another network. */
+  /** The findings of doctor about the networks of the journal: Plexus' own file has another network. */
   function nativePlugins(): string {
     const delegates = [{ cniVersion: "1.0.0", name: "other", plugins: [{ type: "status-shaper" }] }];
     writeFileSync(at("plexus.conf"), JSON.stringify({ cniVersion: "1.0.0", name: "node", type: "plexus", delegates }));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { leases } from "../../lab/namespaces.ts";
-import { callsInOrder, installRecorder, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
+import { callsInOrder, installRecorders, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
 import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, shaperStep } from "../../lab/mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "../../lab/stage.ts";
@@ -107,12 +107,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
     let recorders: Record<"main" | "one" | "two" | "three", RecorderPlugin>;
     beforeEach(() => {
       const { cniPath } = stage.plexus;
-      recorders = {
-        main: installRecorder(cniPath, "main"),
-        one: installRecorder(cniPath, "one"),
-        two: installRecorder(cniPath, "two"),
-        three: installRecorder(cniPath, "three"),
-      };
+      recorders = installRecorders(cniPath, "main", "one", "two", "three");
       for (const name of ["one", "two", "three"])
         manifests.network(name, [{ type: name, capabilities: { ips: true, mac: true } }]);
       manifests.pod("web", "one,two,three");

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { SUPPORTED_VERSIONS } from "../../../src/cni/versions.ts";
 import { filesBelow, leases } from "../../lab/namespaces.ts";
-import { callsInOrder, installRecorder, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
+import { callsInOrder, installRecorder, installRecorders, type RecordedCall, type RecorderPlugin } from "../../lab/recorder.ts";
 import type { Answer } from "../../lab/plexus.ts";
 import { manifestsIn, type Manifests } from "../../lab/manifests.ts";
 import { withGrowingLimit } from "../../lab/growing-limit.ts";
@@ -83,12 +83,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
     let recorders: Record<"main" | "one" | "two" | "three", RecorderPlugin>;
     beforeEach(() => {
       const { cniPath } = stage.plexus;
-      recorders = {
-        main: installRecorder(cniPath, "main"),
-        one: installRecorder(cniPath, "one"),
-        two: installRecorder(cniPath, "two"),
-        three: installRecorder(cniPath, "three"),
-      };
+      recorders = installRecorders(cniPath, "main", "one", "two", "three");
       for (const name of ["one", "two", "three"]) manifests.network(name, [{ type: name, capabilities: { mac: true } }]);
       manifests.pod("web", "one,two,three");
     });

@@ -14,7 +14,7 @@ type Attached = Attaching & { readonly pod: ReturnType<Stage["pod"]>; readonly c
 const soon = { interval: 100, timeout: 60_000 };
 const unable = missingForMixed("link-watch") || missing("link-watch", referencePlugins("static"));
 
-/** What a pod has of one of its links: everything but its index. */
+/** The state of one of a pod's links, without its index. */
 const shape = ({ pod }: Attached, name: string): object => ({
   macs: pod.links().flatMap((link) => (link.name === name ? [link.mac] : [])),
   addresses: pod.addresses().flatMap(({ link, address }) => (link === name ? [address] : [])),

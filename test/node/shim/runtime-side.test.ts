@@ -216,7 +216,7 @@ s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(socket)}); s.listen(0
 c = socket.socket(socket.AF_UNIX); c.connect(${JSON.stringify(socket)})
 p = subprocess.run([${JSON.stringify(shop.shim)}], env={"CNI_COMMAND": "ADD", "PLEXUS_SOCKET": ${JSON.stringify(socket)}}, input=b"{}", stdout=subprocess.PIPE)
 sys.stdout.buffer.write(p.stdout)`;
-    // Nobody accepts the connection, so the shim's limit alone ends the call.
+    // No process accepts the connection, so the shim's limit alone ends the call.
     const { stdout, error } = spawnSync("python3", ["-c", program], { encoding: "utf8", timeout: 120_000 });
     if (error !== undefined) return skip("no python3 here");
     expect(json(stdout)).toMatchObject({ code: 11, msg: `plexus: the daemon on ${socket} accepts no connection within 1000 ms` });

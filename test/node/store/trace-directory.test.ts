@@ -72,7 +72,7 @@ test("what an interrupted write has left is removed; a write that is under way, 
   expect([old, fresh, other].map((path) => existsSync(path ?? ""))).toEqual([false, true, true]);
 });
 
-test("the oldest traces make room, and other files stay", () => {
+test("the oldest traces are removed for new ones, and other files stay", () => {
   mkdirSync(join(root, "notes.json"));
   const write = (second: number): unknown => {
     const time = `2026-11-24T00:00:0${second}.000Z`;

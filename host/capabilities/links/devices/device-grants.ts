@@ -1,4 +1,4 @@
-// Which devices of the node a grant names (`links.devices`): by the link's name, its MAC, the PCI address or the driver.
+// The devices of the node that a grant names (`links.devices`): by the link's name, its MAC, the PCI address or the driver.
 
 import { matchesPattern } from "../../../../src/configuration/grant-patterns.ts";
 import type { LinksDeviceFacts } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";

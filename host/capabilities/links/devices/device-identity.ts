@@ -1,4 +1,4 @@
-// Which link of a namespace is a taken device. A pod may rename the device and change its MAC, and give its name to another link.
+// Finds a taken device among the links of a namespace. A pod may rename the device and change its MAC, and give its name to another link.
 
 import type { LinkState } from "../../../system/netlink/link-state.ts";
 import type { DeviceIdentity, DeviceRecord } from "./device-record.ts";

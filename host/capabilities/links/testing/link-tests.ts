@@ -26,28 +26,31 @@ export interface RecordedEffect {
   readonly effect: NetlinkEffect | SysctlEffect;
 }
 
+/** The capability for one call. */
+export interface CapabilityTerms {
+  readonly pod?: PodNamespace;
+  readonly netns?: string;
+  readonly grant?: LinkGrant;
+  readonly verb?: LinkScope["verb"];
+  readonly ifname?: string;
+  /** False: a verb without an attachment. */
+  readonly attachment?: boolean;
+  /** The links that the ADD made. */
+  readonly ownLinks?: PodSide["ownLinks"];
+  /** The records of devices; absent: none can be taken. */
+  readonly devices?: DeviceTerms;
+  /** Another shim than `shim`. */
+  readonly shim?: LinkShim;
+  /** Answers a netlink effect in place of the shim; undefined: the shim answers. */
+  readonly intercept?: (
+    effect: NetlinkEffect,
+    number: number,
+  ) => Promise<{ errno: number; sent: boolean; reply: Uint8Array }> | undefined;
+}
+
 /** The environment of one test. */
 export interface LinkTests {
-  capability(terms: {
-    readonly pod?: PodNamespace;
-    readonly netns?: string;
-    readonly grant?: LinkGrant;
-    readonly verb?: LinkScope["verb"];
-    readonly ifname?: string;
-    /** False: a verb without an attachment. */
-    readonly attachment?: boolean;
-    /** The links that the ADD made. */
-    readonly ownLinks?: PodSide["ownLinks"];
-    /** The records of devices; absent: none can be taken. */
-    readonly devices?: DeviceTerms;
-    /** Another shim than `shim`. */
-    readonly shim?: LinkShim;
-    /** Answers a netlink effect in place of the shim; undefined: the shim answers. */
-    readonly intercept?: (
-      effect: NetlinkEffect,
-      number: number,
-    ) => Promise<{ errno: number; sent: boolean; reply: Uint8Array }> | undefined;
-  }): { readonly capability: Links; readonly sent: readonly RecordedEffect[] };
+  capability(terms: CapabilityTerms): { readonly capability: Links; readonly sent: readonly RecordedEffect[] };
   /** The operations with which a bridge plugin attaches a pod. */
   attach(address: string, gateway: string, bridge?: string): LinksOperation[];
   /** The value of an outcome. Throws its fault. */
@@ -76,62 +79,8 @@ export async function openLinkTests(): Promise<LinkTests> {
   return {
     shim: first.shim,
     startSecondShim: () => startTestShim(shop.shim, node),
-    capability({
-      pod,
-      netns = pod?.path ?? "",
-      grant = {},
-      verb = "ADD",
-      ifname = "eth0",
-      attachment = true,
-      devices,
-      ownLinks,
-      intercept,
-      shim: used = first.shim,
-    }) {
-      const sent: RecordedEffect[] = [];
-      const shim: LinkShim = {
-        netlink: (effect) => {
-          const done = intercept?.(effect, sent.length);
-          sent.push({ path: effect.path, types: typesOf(effect.request), effect });
-          return (done ?? used.netlink(effect)).then((answer) => ({ ...answer, kind: "done" }));
-        },
-        sysctl: (effect) => {
-          sent.push({ path: effect.path, types: effect.settings.map(({ key }) => key), effect });
-          return used.sysctl(effect);
-        },
-        tap: (effect) => used.tap(effect),
-      };
-      const scope: LinkScope = {
-        type: "test",
-        grant,
-        verb,
-        attachment: attachment ? { ifname, netns, ownLinks } : undefined,
-        ...(devices === undefined ? {} : { devices: { ...devices, sysfs: new Sysfs() } }),
-      };
-      return { capability: linksFor(scope, shim, () => performance.now()), sent };
-    },
-    attach: (address, gateway, bridge = "lt0") => [
-      {
-        tag: "ensure-bridge",
-        val: { name: bridge, vlanFiltering: false },
-      },
-      { tag: "ensure-address", val: { link: { place: "host", name: bridge }, address: gateway, replace: false } },
-      { tag: "add-veth", val: { name: "eth0", master: bridge, vlans: [], keepDefaultVlan: false, up: true } },
-      { tag: "add-address", val: { link: { place: "pod", name: "eth0" }, address, noDad: false } },
-      {
-        tag: "set-interface",
-        val: { link: { place: "pod", name: "eth0" }, family: "ipv4", name: "arp_notify", value: "1", required: false },
-      },
-      {
-        tag: "add-route",
-        val: {
-          link: { place: "pod", name: "eth0" },
-          place: "pod",
-          route: { dst: "0.0.0.0/0", gw: gateway.slice(0, gateway.indexOf("/")) },
-          onLink: false,
-        },
-      },
-    ],
+    capability: (terms) => recordedCapability(terms, terms.shim ?? first.shim),
+    attach: bridgeAttachment,
     valueOf(outcome) {
       if ("ok" in outcome) return outcome.ok;
       throw new Error(`${outcome.err.msg}\n${outcome.err.details ?? ""}`);
@@ -148,6 +97,70 @@ export async function openLinkTests(): Promise<LinkTests> {
       await shop.dispose();
     },
   };
+}
+
+/** The capability, and the effects that it requests of the shim. */
+function recordedCapability(
+  {
+    pod,
+    netns = pod?.path ?? "",
+    grant = {},
+    verb = "ADD",
+    ifname = "eth0",
+    attachment = true,
+    devices,
+    ownLinks,
+    intercept,
+  }: CapabilityTerms,
+  shim: LinkShim,
+): { readonly capability: Links; readonly sent: readonly RecordedEffect[] } {
+  const sent: RecordedEffect[] = [];
+  const recording: LinkShim = {
+    netlink: (effect) => {
+      const done = intercept?.(effect, sent.length);
+      sent.push({ path: effect.path, types: typesOf(effect.request), effect });
+      return (done ?? shim.netlink(effect)).then((answer) => ({ ...answer, kind: "done" }));
+    },
+    sysctl: (effect) => {
+      sent.push({ path: effect.path, types: effect.settings.map(({ key }) => key), effect });
+      return shim.sysctl(effect);
+    },
+    tap: (effect) => shim.tap(effect),
+  };
+  const scope: LinkScope = {
+    type: "test",
+    grant,
+    verb,
+    attachment: attachment ? { ifname, netns, ownLinks } : undefined,
+    ...(devices === undefined ? {} : { devices: { ...devices, sysfs: new Sysfs() } }),
+  };
+  return { capability: linksFor(scope, recording, () => performance.now()), sent };
+}
+
+/** The operations with which a bridge plugin attaches a pod. */
+function bridgeAttachment(address: string, gateway: string, bridge = "lt0"): LinksOperation[] {
+  return [
+    {
+      tag: "ensure-bridge",
+      val: { name: bridge, vlanFiltering: false },
+    },
+    { tag: "ensure-address", val: { link: { place: "host", name: bridge }, address: gateway, replace: false } },
+    { tag: "add-veth", val: { name: "eth0", master: bridge, vlans: [], keepDefaultVlan: false, up: true } },
+    { tag: "add-address", val: { link: { place: "pod", name: "eth0" }, address, noDad: false } },
+    {
+      tag: "set-interface",
+      val: { link: { place: "pod", name: "eth0" }, family: "ipv4", name: "arp_notify", value: "1", required: false },
+    },
+    {
+      tag: "add-route",
+      val: {
+        link: { place: "pod", name: "eth0" },
+        place: "pod",
+        route: { dst: "0.0.0.0/0", gw: gateway.slice(0, gateway.indexOf("/")) },
+        onLink: false,
+      },
+    },
+  ];
 }
 
 /** Starts a shim in the node's namespace. */

@@ -76,7 +76,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
             packet: engine.packet.bind(engine),
             ask: engine.ask.bind(engine),
           };
-          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 600_000, ...changes } as const;
+          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, maxWaitMs: 600_000, ...changes } as const;
           before();
           answers.push(await ask(announceFor(scope, shim, () => performance.now())));
         },
@@ -141,11 +141,11 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
 
     test("an interface that does not run, a tentative address and a missing interface are faults after a bounded wait", async () => {
       attach();
-      expect(await use(["10.9.0.2"], { waitMs: 20 })).toMatchObject({
+      expect(await use(["10.9.0.2"], { maxWaitMs: 20 })).toMatchObject({
         err: { code: 5, msg: "announce: interface eth0 is not running after 20 ms" },
       });
       ip(pod, "address", "add", "fd09::5/64", "dev", "eth0");
-      expect(await use(["fd09::5"], { waitMs: 1 })).toMatchObject({
+      expect(await use(["fd09::5"], { maxWaitMs: 1 })).toMatchObject({
         err: { code: 5, msg: "announce: interface eth0 still has fd09::5 as a tentative address after 1 ms" },
       });
       expect(await use(["10.9.0.2"], { attachment: { ifname: "eth7" } })).toMatchObject({
@@ -159,9 +159,9 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     test("FI-21: an interface without carrier is no fault: nothing is sent, because no neighbour hears", async () => {
       attach();
       ip(pod, "link", "set", "eth0", "up");
-      expect(await use(["10.9.0.2"], { waitMs: 20 })).toEqual({ ok: undefined });
+      expect(await use(["10.9.0.2"], { maxWaitMs: 20 })).toEqual({ ok: undefined });
       ip(pod, "address", "add", "fd09::5/64", "dev", "eth0");
-      expect(await use(["fd09::5"], { waitMs: 1 })).toEqual({ ok: undefined });
+      expect(await use(["fd09::5"], { maxWaitMs: 1 })).toEqual({ ok: undefined });
     });
 
     test("DEL, GC, a missing namespace and the node's own namespace are refused", async () => {
@@ -185,7 +185,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     });
 
     const probing = (addresses: readonly string[], probes = 1, milliseconds = 3000, changes: Partial<AnnounceScope> = {}) =>
-      call(({ probe }) => probe(addresses, probes, milliseconds), { waitMs: 60_000, ...changes });
+      call(({ probe }) => probe(addresses, probes, milliseconds), { maxWaitMs: 60_000, ...changes });
     /** The pod's interface without addresses, as a probe finds it. */
     function attachBare(): string {
       ip(node, "link", "add", "host0", "master", "br0", "up", "type", "veth", "peer", "name", "eth0", "netns", pod.name);
@@ -254,7 +254,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     test("a probe without a carrier finds nothing; too many probes, a long wait and DEL are refused", async () => {
       attach();
       ip(pod, "link", "set", "eth0", "up");
-      expect(await probing(["10.9.0.1"], 1, 10, { waitMs: 20 })).toEqual({ ok: [] });
+      expect(await probing(["10.9.0.1"], 1, 10, { maxWaitMs: 20 })).toEqual({ ok: [] });
       for (const [probes, milliseconds] of [
         [0, 10],
         [11, 10],

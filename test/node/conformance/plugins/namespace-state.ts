@@ -75,7 +75,7 @@ function linkFacts(link: Facts): Facts {
     kind: info["info_kind"],
     mode,
     bcqueuelen,
-    // Of a VLAN, a TUN/TAP device, and a VRF.
+    // Members of a VLAN, a TUN/TAP device, and a VRF.
     id,
     tun: type === undefined ? undefined : { type, user, group, multiQueue, persist },
     table,

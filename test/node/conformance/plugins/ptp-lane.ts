@@ -8,7 +8,7 @@ import { NamespaceShell } from "../bridge/namespace-shell.ts";
 import { snapshot, type Snapshot } from "../bridge/snapshot.ts";
 import type { Configuration } from "./ptp-configurations.ts";
 
-/** Which of the two plugins of a name serves a call. */
+/** The plugin that serves a call: two have the same name. */
 export type Backend = "native" | "wasm";
 
 /** The component of each name. */

@@ -122,7 +122,7 @@ function hasCheck({ cniVersion = "1.0.0" }: Configuration): boolean {
   return !cniVersion.startsWith("0.3");
 }
 
-/** What a successful call prints; undefined was no call. */
+/** The output of a successful call, or the status and output of a failed one; empty if there was no call. */
 function outputOf(answer: Answer | undefined): string {
   return answer === undefined ? "" : answer.status === 0 ? answer.stdout : `${answer.status}: ${answer.stdout}`;
 }

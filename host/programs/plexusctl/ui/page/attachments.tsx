@@ -50,34 +50,12 @@ export function Attachments({
             </thead>
             <tbody>
               {found.slice(0, maxRows).map((each) => (
-                <tr key={`${each.container} ${each.network} ${each.ifname}`}>
-                  <th scope="row">
-                    <bdi>{each.pod || `container ${each.container.slice(0, 12)}`}</bdi>
-                  </th>
-                  <td>
-                    <code>{each.ifname}</code>
-                  </td>
-                  <td>
-                    <bdi>{each.network}</bdi>
-                  </td>
-                  <td>
-                    <bdi>{each.source}</bdi>
-                  </td>
-                  <td class="addresses">
-                    <code>{each.addresses.join(" ")}</code>
-                  </td>
-                  {isCounted && <td>{each.traffic && `${sizeText(each.traffic.receive.bytes)}/s`}</td>}
-                  {isCounted && <td>{each.traffic && `${sizeText(each.traffic.transmit.bytes)}/s`}</td>}
-                  <td class={isUrgent(each) ? "outcome failed" : ""}>
-                    {isUrgent(each) ? `✕ ${each.state}${each.failures > 0 ? `, ${each.failures} DEL failed` : ""}` : each.state}
-                    {each.why !== undefined && (
-                      <p class="bad-text">
-                        <bdi>{each.why}</bdi>
-                      </p>
-                    )}
-                  </td>
-                  <td>{ageOf(each.since, time, "words")}</td>
-                </tr>
+                <Row
+                  key={`${each.container} ${each.network} ${each.ifname}`}
+                  attachment={each}
+                  isCounted={isCounted}
+                  time={time}
+                />
               ))}
             </tbody>
           </table>
@@ -85,5 +63,49 @@ export function Attachments({
       )}
       {hidden > 0 && <p class="muted">{hidden} further attachments are not shown: use the filter, or plexusctl attachments.</p>}
     </Section>
+  );
+}
+
+/** One attachment. `isCounted`: the table has the columns of its traffic. */
+function Row({
+  attachment,
+  isCounted,
+  time,
+}: {
+  readonly attachment: PageData["attachments"][number];
+  readonly isCounted: boolean;
+  readonly time: PageData["time"];
+}) {
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{attachment.pod || `container ${attachment.container.slice(0, 12)}`}</bdi>
+      </th>
+      <td>
+        <code>{attachment.ifname}</code>
+      </td>
+      <td>
+        <bdi>{attachment.network}</bdi>
+      </td>
+      <td>
+        <bdi>{attachment.source}</bdi>
+      </td>
+      <td class="addresses">
+        <code>{attachment.addresses.join(" ")}</code>
+      </td>
+      {isCounted && <td>{attachment.traffic && `${sizeText(attachment.traffic.receive.bytes)}/s`}</td>}
+      {isCounted && <td>{attachment.traffic && `${sizeText(attachment.traffic.transmit.bytes)}/s`}</td>}
+      <td class={isUrgent(attachment) ? "outcome failed" : ""}>
+        {isUrgent(attachment)
+          ? `✕ ${attachment.state}${attachment.failures > 0 ? `, ${attachment.failures} DEL failed` : ""}`
+          : attachment.state}
+        {attachment.why !== undefined && (
+          <p class="bad-text">
+            <bdi>{attachment.why}</bdi>
+          </p>
+        )}
+      </td>
+      <td>{ageOf(attachment.since, time, "words")}</td>
+    </tr>
   );
 }

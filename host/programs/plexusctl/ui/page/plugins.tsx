@@ -35,7 +35,7 @@ export function Plugins({ data: { plugins, pluginsUnknown } }: { readonly data: 
 }
 
 function Component({ plugin }: { readonly plugin: PagePlugin }) {
-  const { type, kind, delegate, capabilities, missing, idle, problem, networks, path, digest, limits } = plugin;
+  const { type, kind, delegate, capabilities, missing, idle, problem, networks, digest, limits } = plugin;
   return (
     <>
       <h3>
@@ -53,69 +53,79 @@ function Component({ plugin }: { readonly plugin: PagePlugin }) {
         Used by <bdi>{networks.join(", ")}</bdi>
       </p>
       {problem !== null && <FaultNote failure={problem} />}
-      {capabilities.length > 0 && (
-        <div class="scroll" tabIndex={0} role="group" aria-label={`Capabilities of ${type}, can be scrolled`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Capability</th>
-                <th scope="col">Why the author wants it</th>
-                <th scope="col">Granted</th>
-              </tr>
-            </thead>
-            <tbody>
-              {capabilities.map(({ name, reason, imported, granted }) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td>
-                    <bdi>{reason}</bdi>
-                    {!imported && <span class="muted"> (not imported: its code cannot call it)</span>}
-                  </td>
-                  <td class={granted === null ? "outcome failed" : "outcome ok"}>
-                    {granted === null ? (
-                      "✕ no"
-                    ) : granted === "{}" ? (
-                      "✓ yes"
-                    ) : (
-                      <>
-                        ✓ within <code>{granted}</code>
-                      </>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {capabilities.length > 0 && <Capabilities plugin={plugin} />}
       {missing.length > 0 && <p class="bad-text">✕ Imported, but not granted: {missing.join(", ")}</p>}
       {idle.length > 0 && <p class="muted">Granted, but not declared: {idle.join(", ")}</p>}
-      {(digest !== null || limits.length > 0) && (
-        <details class="more">
-          <summary>File and limits</summary>
-          <dl class="facts">
-            <div>
-              <dt>File</dt>
-              <dd>
-                <code>{path}</code>
-              </dd>
-            </div>
-            <div>
-              <dt>Digest</dt>
-              <dd>
-                <code>{digest}</code>
-              </dd>
-            </div>
-            {limits.map(({ name, value }) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value.toLocaleString("en")}</dd>
-              </div>
-            ))}
-          </dl>
-        </details>
-      )}
+      {(digest !== null || limits.length > 0) && <FileAndLimits plugin={plugin} />}
     </>
+  );
+}
+
+/** The capabilities that the component declares, with their grants. */
+function Capabilities({ plugin: { type, capabilities } }: { readonly plugin: PagePlugin }) {
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={`Capabilities of ${type}, can be scrolled`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Capability</th>
+            <th scope="col">Why the author wants it</th>
+            <th scope="col">Granted</th>
+          </tr>
+        </thead>
+        <tbody>
+          {capabilities.map(({ name, reason, imported, granted }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <bdi>{reason}</bdi>
+                {!imported && <span class="muted"> (not imported: its code cannot call it)</span>}
+              </td>
+              <td class={granted === null ? "outcome failed" : "outcome ok"}>
+                {granted === null ? (
+                  "✕ no"
+                ) : granted === "{}" ? (
+                  "✓ yes"
+                ) : (
+                  <>
+                    ✓ within <code>{granted}</code>
+                  </>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The component's file, its digest, and the limits of its calls. */
+function FileAndLimits({ plugin: { path, digest, limits } }: { readonly plugin: PagePlugin }) {
+  return (
+    <details class="more">
+      <summary>File and limits</summary>
+      <dl class="facts">
+        <div>
+          <dt>File</dt>
+          <dd>
+            <code>{path}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Digest</dt>
+          <dd>
+            <code>{digest}</code>
+          </dd>
+        </div>
+        {limits.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value.toLocaleString("en")}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }
 

@@ -13,7 +13,7 @@ export interface LiveData {
 /** Interval of the questions, in ms. */
 const intervalMs = 1000;
 /** Longest wait for an answer, in ms: the server waits 5 s for the daemon. */
-const patienceMs = 12_000;
+const timeoutMs = 12_000;
 
 /** The page's data; `active`: whether to ask for new data. */
 export function useLiveData(initial: PageData, active: boolean): LiveData {
@@ -25,7 +25,7 @@ export function useLiveData(initial: PageData, active: boolean): LiveData {
     const ask = async (): Promise<void> => {
       if (!document.hidden) {
         try {
-          const data = await newData(AbortSignal.any([stop.signal, AbortSignal.timeout(patienceMs)]));
+          const data = await newData(AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]));
           if (!stop.signal.aborted) setState({ data, problem: undefined });
         } catch (error) {
           const problem = error instanceof Error ? error.message : String(error);

@@ -1,0 +1,129 @@
+// The fields of each message, in the order in which they are read (PROTOCOL.md).
+
+import type { FieldReader } from "./fields.ts";
+import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED, TYPE } from "./message-numbers.ts";
+import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap } from "./messages.ts";
+import { askKeysIn, packetsIn, settingsIn } from "./network-fields.ts";
+
+/** Reads a message of the shim; undefined for an unknown type or an unknown value. */
+export function readShimMessage(type: number, fields: FieldReader): ShimMessage | undefined {
+  switch (type) {
+    case TYPE.request:
+      return {
+        kind: "request",
+        name: fields.text(),
+        environment: fields.environment(),
+        stdin: fields.bytes(),
+        under: fields.u32(),
+      };
+    case TYPE.agent:
+      return { kind: "agent", environment: fields.environment() };
+    case TYPE.executed: {
+      const outcome = outcomeOf(fields.u32(), fields.u32());
+      const microseconds = fields.u32();
+      const flags = fields.u32();
+      if (outcome === undefined) return undefined;
+      return {
+        kind: "executed",
+        outcome,
+        microseconds,
+        stdoutTruncated: (flags & STDOUT_TRUNCATED) !== 0,
+        stderrTruncated: (flags & STDERR_TRUNCATED) !== 0,
+        stdout: fields.bytes(),
+        stderr: fields.bytes(),
+        path: fields.text(),
+      };
+    }
+    case TYPE.found: {
+      const what = FOUND[fields.u32()];
+      return what === undefined ? undefined : { kind: "found", what, path: fields.text(), identity: fields.text() };
+    }
+    case TYPE.content:
+      return { kind: "content", errno: fields.u32(), content: fields.bytes() };
+    case TYPE.done:
+      return { kind: "done", errno: fields.u32(), sent: fields.u32() === 1, reply: fields.bytes() };
+    default:
+      return undefined;
+  }
+}
+
+/** Reads a message of an engine; undefined for an unknown type or an unknown value. */
+export function readEngineMessage(type: number, fields: FieldReader): EngineMessage | undefined {
+  switch (type) {
+    case TYPE.welcome:
+      return { kind: "welcome" };
+    case TYPE.reply:
+      return { kind: "reply", status: fields.u32(), stdout: fields.bytes(), stderr: fields.bytes() };
+    case TYPE.exec: {
+      const exec = {
+        kind: "exec",
+        type: fields.text(),
+        environment: fields.environment(),
+        stdin: fields.bytes(),
+        deadlineMs: fields.u32(),
+        stdoutCap: fields.u32(),
+        stderrCap: fields.u32(),
+      } as const;
+      const nestedCallDirectory = fields.text();
+      return nestedCallDirectory === "" ? exec : { ...exec, nestedCallDirectory };
+    }
+    case TYPE.find:
+      return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
+    case TYPE.read:
+      return { kind: "read", path: fields.text(), cap: fields.u32() };
+    case TYPE.netlink: {
+      const netlink = { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() } as const;
+      const [second, foreign, protocol] = [fields.text(), fields.u32() === 1, fields.u32()];
+      return {
+        ...netlink,
+        ...(second === "" ? {} : { second }),
+        ...(foreign ? { foreign } : {}),
+        ...(protocol === NETFILTER ? { protocol: "netfilter" } : {}),
+      };
+    }
+    case TYPE.sysctl: {
+      const path = fields.text();
+      const settings = settingsIn(fields.text());
+      return settings === undefined ? undefined : { kind: "sysctl", path, settings };
+    }
+    case TYPE.packet: {
+      const [path, index] = [fields.text(), fields.u32()];
+      const packets = packetsIn(fields.bytes());
+      return packets === undefined ? undefined : { kind: "packet", path, index, packets };
+    }
+    case TYPE.tap: {
+      const [path, name, multiQueue] = [fields.text(), fields.text(), fields.u32() === 1];
+      const [owner, group] = [fields.u32(), fields.u32()];
+      const tap: Tap = { kind: "tap", path, name, multiQueue };
+      return { ...tap, ...(owner === NO_ID ? {} : { owner }), ...(group === NO_ID ? {} : { group }) };
+    }
+    case TYPE.ask: {
+      const [path, index, answers] = [fields.text(), fields.u32(), askKinds[fields.u32() - 1]];
+      const [keyBytes, packets] = [fields.bytes(), packetsIn(fields.bytes())];
+      const keys = answers === undefined ? undefined : askKeysIn(answers, keyBytes);
+      const [deadlineMs, maxAnswers] = [fields.u32(), fields.u32()];
+      if (answers === undefined || keys === undefined || packets === undefined) return undefined;
+      return { kind: "ask", path, index, answers, keys, packets, deadlineMs, maxAnswers };
+    }
+    case TYPE.changes:
+      return { kind: "changes", deadlineMs: fields.u32() };
+    default:
+      return undefined;
+  }
+}
+
+function outcomeOf(number: number, detail: number): Outcome | undefined {
+  const kind = OUTCOMES[number];
+  switch (kind) {
+    case "exited":
+      return { kind, status: detail };
+    case "signalled":
+      return { kind, signal: detail };
+    case "not-startable":
+      return { kind, errno: detail };
+    case undefined:
+      return undefined;
+    default:
+      return { kind };
+  }
+}

@@ -1,0 +1,90 @@
+// The fields of each message, in the order in which they are written (PROTOCOL.md).
+
+import { concat } from "../system/netlink/bytes.ts";
+import type { FieldWriter } from "./fields.ts";
+import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED } from "./message-numbers.ts";
+import { askKinds, type EngineMessage, type Outcome, type ShimMessage } from "./messages.ts";
+import { packetBytes, settingsRow } from "./network-fields.ts";
+
+/** The messages of both sides by their kind. */
+type MessageOf = { [Each in ShimMessage | EngineMessage as Each["kind"]]: Each };
+
+const writers: { readonly [Kind in keyof MessageOf]: (fields: FieldWriter, message: MessageOf[Kind]) => unknown } = {
+  request: (fields, message) =>
+    fields.bytes(message.name).environment(message.environment).bytes(message.stdin).u32(message.under),
+  agent: (fields, message) => fields.environment(message.environment),
+  executed: (fields, message) =>
+    fields
+      .u32(OUTCOMES.indexOf(message.outcome.kind))
+      .u32(outcomeDetail(message.outcome))
+      .u32(message.microseconds)
+      .u32((message.stdoutTruncated ? STDOUT_TRUNCATED : 0) | (message.stderrTruncated ? STDERR_TRUNCATED : 0))
+      .bytes(message.stdout)
+      .bytes(message.stderr)
+      .bytes(message.path),
+  found: (fields, message) => fields.u32(FOUND.indexOf(message.what)).bytes(message.path).bytes(message.identity),
+  content: (fields, message) => fields.u32(message.errno).bytes(message.content),
+  done: (fields, message) =>
+    fields
+      .u32(message.errno)
+      .u32(message.sent ? 1 : 0)
+      .bytes(message.reply),
+  netlink: (fields, message) =>
+    fields
+      .bytes(message.path)
+      .bytes(message.request)
+      .u32(message.deadlineMs)
+      .bytes(message.second ?? "")
+      .u32(message.foreign === true ? 1 : 0)
+      .u32(message.protocol === "netfilter" ? NETFILTER : 0),
+  sysctl: (fields, message) => fields.bytes(message.path).bytes(settingsRow(message.settings)),
+  packet: (fields, message) => fields.bytes(message.path).u32(message.index).bytes(packetBytes(message.packets)),
+  tap: (fields, message) =>
+    fields
+      .bytes(message.path)
+      .bytes(message.name)
+      .u32(message.multiQueue ? 1 : 0)
+      .u32(message.owner ?? NO_ID)
+      .u32(message.group ?? NO_ID),
+  ask: (fields, message) =>
+    fields
+      .bytes(message.path)
+      .u32(message.index)
+      .u32(askKinds.indexOf(message.answers) + 1)
+      .bytes(concat(message.keys))
+      .bytes(packetBytes(message.packets))
+      .u32(message.deadlineMs)
+      .u32(message.maxAnswers),
+  changes: (fields, message) => fields.u32(message.deadlineMs),
+  welcome: () => undefined,
+  reply: (fields, message) => fields.u32(message.status).bytes(message.stdout).bytes(message.stderr),
+  exec: (fields, message) =>
+    fields
+      .bytes(message.type)
+      .environment(message.environment)
+      .bytes(message.stdin)
+      .u32(message.deadlineMs)
+      .u32(message.stdoutCap)
+      .u32(message.stderrCap)
+      .bytes(message.nestedCallDirectory ?? ""),
+  find: (fields, message) => fields.bytes(message.type).u32(message.componentFirst ? 1 : 0),
+  read: (fields, message) => fields.bytes(message.path).u32(message.cap),
+};
+
+/** Writes a message's fields. */
+export function writeMessage<Kind extends keyof MessageOf>(fields: FieldWriter, kind: Kind, message: MessageOf[Kind]): void {
+  writers[kind](fields, message);
+}
+
+function outcomeDetail(outcome: Outcome): number {
+  switch (outcome.kind) {
+    case "exited":
+      return outcome.status;
+    case "signalled":
+      return outcome.signal;
+    case "not-startable":
+      return outcome.errno;
+    default:
+      return 0;
+  }
+}
