@@ -196,10 +196,13 @@ describe.skipIf(missing("the rights of the chart", helm))("FI-02: the chart's ac
     const unbounded = new Map<string, string>();
     for (const [index, objects] of rendered.entries()) {
       const row = rows[index] ?? {};
-      for (const right of rightsOf(objects)) {
+      const rights = rightsOf(objects);
+      const accounts = new Set(rights.map(({ account }) => account));
+      const policies = new Map([...accounts].map((account) => [account, policiesFor(account, objects)]));
+      for (const right of rights) {
         const isRead = reads.has(right.verb);
         const text = `${right.account} ${isRead ? "read" : right.verb} ${right.resource}`;
-        if (!isRead && operations[right.verb] !== undefined && isBounded(right, policiesFor(right.account, objects))) continue;
+        if (!isRead && operations[right.verb] !== undefined && isBounded(right, policies.get(right.account) ?? [])) continue;
         if (Object.hasOwn(reasons, text)) used.add(text);
         else if (row["admissionPolicy"] === "on" || !withoutPolicies.has(right.account)) unbounded.set(text, nameOf(row));
       }
