@@ -50,8 +50,6 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const store = `http://127.0.0.1:${clients}`;
   const etcdArgs = [
     ["--data-dir", join(directory, "etcd"), "--unsafe-no-fsync", "--log-level=error"],
-    // A store with one member needs no heartbeat. The usual one, each 100 ms, is most of the CPU time of an idle store.
-    ["--heartbeat-interval=1000", "--election-timeout=10000"],
     ["--listen-client-urls", store, "--advertise-client-urls", store],
     ["--listen-peer-urls", `http://127.0.0.1:${peers}`, "--initial-advertise-peer-urls", `http://127.0.0.1:${peers}`],
     ["--initial-cluster", `default=http://127.0.0.1:${peers}`],
