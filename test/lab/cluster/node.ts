@@ -1,6 +1,6 @@
 // A node of a cluster: a machine with containerd and a kubelet.
 
-import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 
@@ -102,15 +102,16 @@ export async function startNode(
     cgroup: machine.cgroup,
     kubeconfig: kubeconfigOf,
   });
-  const server = (file: string, args: readonly string[], ready?: () => Promise<void>): NodeServer => {
+  const server = (file: string, args: readonly string[], ready?: (logged: () => string) => Promise<void>): NodeServer => {
     const log = join(directory, `${file.slice(file.lastIndexOf("/") + 1)}.log`);
     writeFileSync(log, "");
     let child: ChildProcess | undefined;
     return {
       async start() {
+        const { size } = statSync(log);
         child = machine.start([file, ...args], log);
         try {
-          await ready?.();
+          await ready?.(() => readFileSync(log).subarray(size).toString());
         } catch (error) {
           throw new Error(`${file} on ${name} is not ready: ${String(error)}\n${lastLines(log)}`, { cause: error });
         }
@@ -122,12 +123,12 @@ export async function startNode(
       log: () => readFileSync(log, "utf8"),
     };
   };
-  const containerd = server(program("containerd") ?? "", ["--config", runtimeConfiguration], async () => {
+  const containerd = server(program("containerd") ?? "", ["--config", runtimeConfiguration], async (logged) => {
     const deadline = performance.now() + startMs;
     for (;;) {
-      const { status, stderr } = machine.exec(ctr("version"));
-      if (status === 0) return;
-      if (performance.now() > deadline) throw new Error(stderr);
+      // The runtime service answers after it has found the containers of before, and a kubelet that is refused ends.
+      if (logged().includes("Start streaming server")) return;
+      if (performance.now() > deadline) throw new Error(machine.exec(ctr("version")).stderr);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { policyScales, scale } from "../bench/policy-scale.ts";
+import { policyScales, scale } from "./policy-scale.ts";
 import { policyScalePage, policyScalePath } from "./policy-scale-page.ts";
 
 test("the page of policies of many pods is generated from the counts and the benchmark (npm run docs)", () => {

@@ -1,8 +1,8 @@
-// Generates docs/reference/policy-scale.md from the counts of bench/policy-scale.ts and from the benchmark's figures (`npm run docs`). A test checks that the page
+// Generates docs/reference/policy-scale.md from the counts of features/policies/policy-scale.ts and from the benchmark's figures (`npm run docs`). A test checks that the page
 // is current.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { type PolicyScale, policyScales, scale } from "../bench/policy-scale.ts";
+import { type PolicyScale, policyScales, scale } from "./policy-scale.ts";
 
 export const policyScalePath = "docs/reference/policy-scale.md";
 const figuresPath = "docs/reference/benchmark.json";
@@ -62,7 +62,7 @@ ${change.baseline.toFixed(0)} ms, of which 50 ms collect changes. The row \`poli
   return `# Policies of many pods
 
 For: administrators of large clusters who [isolate networks](../how-to/isolate-a-network.md). One node has ${whole(scale.pods)} pods of ${scale.workloads} workloads on one network in both families, and their namespace ${scale.policies} policies.
-\`bench/policy-scale.ts\` compiles the tables and encodes the messages by the daemon's own code, without a kernel: counts and bytes are exact, and the same on each machine. \`npm run docs\` makes
+\`features/policies/policy-scale.ts\` compiles the tables and encodes the messages by the daemon's own code, without a kernel: counts and bytes are exact, and the same on each machine. \`npm run docs\` makes
 this page.
 
 | | each policy selects one workload | each policy selects all pods |

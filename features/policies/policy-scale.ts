@@ -1,19 +1,19 @@
 // Policies of many pods by counts: rules, elements, messages and bytes, without a kernel. The numbers are the same on each machine.
 
-import { queriesOf } from "../features/policies/controller/stored.ts";
-import { changeRequests, type PlacedTable, tableRequests } from "../features/policies/node/table-messages.ts";
-import { podTable } from "../features/policies/node/pod-table.ts";
-import { contentSize } from "../features/policies/rules/address-slice.ts";
-import { appliedPolicies } from "../features/policies/rules/applied-policies.ts";
-import { compile } from "../features/policies/rules/compile.ts";
-import type { FindPeers, Peer } from "../features/policies/rules/peers.ts";
-import { type LabelSelector, selects } from "../features/policies/rules/label-selector.ts";
-import { nodeTable } from "../features/policies/rules/node-table.ts";
-import { type Policy, readPolicy } from "../features/policies/rules/policy.ts";
-import type { PolicyTable } from "../features/policies/rules/table.ts";
-import { newTable } from "../host/capabilities/firewall/nf-tables.ts";
-import { encodeRequests, type NetlinkRequest } from "../host/system/netlink/message.ts";
-import { formatAddress, type IpAddress } from "../src/net/ip.ts";
+import { queriesOf } from "./controller/stored.ts";
+import { changeRequests, type PlacedTable, tableRequests } from "./node/table-messages.ts";
+import { podTable } from "./node/pod-table.ts";
+import { contentSize } from "./rules/address-slice.ts";
+import { appliedPolicies } from "./rules/applied-policies.ts";
+import { compile } from "./rules/compile.ts";
+import type { FindPeers, Peer } from "./rules/peers.ts";
+import { type LabelSelector, selects } from "./rules/label-selector.ts";
+import { nodeTable } from "./rules/node-table.ts";
+import { type Policy, readPolicy } from "./rules/policy.ts";
+import type { PolicyTable } from "./rules/table.ts";
+import { newTable } from "../../host/capabilities/firewall/nf-tables.ts";
+import { encodeRequests, type NetlinkRequest } from "../../host/system/netlink/message.ts";
+import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
 
 /** The simulated node and its policies. */
 export const scale = { pods: 1_000, workloads: 50, policies: 200 } as const;
