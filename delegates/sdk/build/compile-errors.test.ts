@@ -25,7 +25,7 @@ test.each([
   ["AS100: Not implemented: Regular expressions", '/a/.test("a");', /Remedy: .*indexOf/],
   ["TS1003: Identifier expected.", "const { b } = a;", /Remedy: AssemblyScript does not take objects apart/],
   ["TS1005: '{' expected.", "export async function f(): void {}", /Remedy: calls of capabilities answer at once/],
-])("E-8: the compiler's %s in %s has a remedy", (error, line, remedy) => {
+])("the compiler's %s in %s has a remedy", (error, line, remedy) => {
   const text = explained(message(error, line));
   expect(text).toMatch(remedy);
   expect(text.startsWith(`ERROR ${error}`)).toBe(true);

@@ -29,11 +29,11 @@ describe("an error names the mistake", () => {
     );
   });
 
-  test.each(Object.keys(validDeclaration))("E-8: the missing member %s, with what to add", (key) => {
+  test.each(Object.keys(validDeclaration))("the missing member %s, with what to add", (key) => {
     expect(() => parse({ [key]: undefined })).toThrow(new RegExp(`^delegate\\.json: ${key} is missing: add "${key}": `));
   });
 
-  test("E-8: several missing members, each with what to add", () => {
+  test("several missing members, each with what to add", () => {
     expect(() => parseDeclaration("{}", capabilitiesOf, ["1.0.0", "1.1.0"])).toThrow(
       /name is missing: .*; abi is missing: add "abi": "1\.1\.0"; /,
     );

@@ -10,12 +10,12 @@ describe("a vector", () => {
     [{ ...request, verb: "ADDD" }, 'v.in.json: verb: must be one of ADD, DEL, CHECK, GC, STATUS, but is "ADDD"'],
     [{ ...request, about: 5 }, "v.in.json: about: must be a string, but is a number"],
     [{ ...request, env: { CNI_IFNAME: 5 } }, "v.in.json: env.CNI_IFNAME: must be a string, but is a number"],
-  ])("E-8: %j is refused with the member and what it must be", (vector, message) => {
+  ])("%j is refused with the member and what it must be", (vector, message) => {
     expect(() => vectorOf("v.in.json", JSON.stringify(vector), "v")).toThrow(message);
   });
 });
 
-test("E-8: a conformance.json without its configuration is refused with the member and what it must be", () => {
+test("a conformance.json without its configuration is refused with the member and what it must be", () => {
   expect(() => setupOf("conformance.json", {}, "x")).toThrow(
     /^conformance\.json: configuration is missing: it must be an object/,
   );

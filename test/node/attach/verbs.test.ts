@@ -251,9 +251,11 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
               : verb === "STATUS"
                 ? await stage.request({ verb, config })
                 : await stage.call(verb, web);
+          // Code 3 would tell the runtime that the pod, which is attached, needs no DEL.
+          const answered = code === 3 && (verb === "CHECK" || verb === "DEL") ? 999 : code;
           expect([answer.status, answer.json]).toMatchObject([
             1,
-            { code, msg: expect.stringContaining(msg), details: expect.stringContaining("own details") },
+            { code: answered, msg: expect.stringContaining(msg), details: expect.stringContaining("own details") },
           ]);
           if (verb === "CHECK" || verb === "DEL") await stage.succeed("DEL", web);
         }
