@@ -13,7 +13,7 @@ export function startSourceDaemon(
   options: Omit<DaemonOptions, "socket" | "program" | "nodeArgs"> = {},
 ): Promise<TestDaemon> {
   const home = join(directory, "home");
-  mkdirSync(home);
+  mkdirSync(home, { recursive: true });
   for (const name of ["engine", "bin"]) symlinkSync(join(dist, name), join(home, name));
   const [program, module] = [join(home, "plexusd.mjs"), join(home, "hook.mjs")];
   writeFileSync(program, `await import(${JSON.stringify(join(root, "host/programs/plexusd/main.ts"))});\n`);

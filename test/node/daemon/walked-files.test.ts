@@ -10,8 +10,8 @@ import { bridgeStep, missingForMixed, mixedInstallation, shaperStep } from "../.
 import { startSourceDaemon } from "../../lab/source-daemon.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
 
-/** The most files of each kind of ADD. Fewer are better: lower the number with each file that goes. */
-const maxFiles = { native: 0, wasm: 0 };
+/** The most files of each kind of ADD: 147 and 203 were measured, and timers of the daemon add a few. Lower the numbers with each file that goes. */
+const maxFiles = { native: 152, wasm: 209 };
 
 describe.skipIf(missingForMixed("walked files"))("an ADD through the daemon walks", () => {
   let stage: Stage;
@@ -20,7 +20,7 @@ describe.skipIf(missingForMixed("walked files"))("an ADD through the daemon walk
   beforeAll(async () => {
     stage = openStage(mixedInstallation);
     list = join(stage.plexus.directory, "walked.json");
-    daemon = await startSourceDaemon(stage.plexus.directory, [
+    daemon = await startSourceDaemon(join(stage.plexus.directory, "source"), [
       'import { renameSync, writeFileSync } from "node:fs";',
       'import { Session } from "node:inspector";',
       "const session = new Session();",
