@@ -32,8 +32,9 @@ export const firewalldRuns: Requirement = () => {
   const imported = spawnSync(python, ["-c", code], { encoding: "utf8", env: modules });
   if (imported.status !== 0)
     return `firewalld does not run here (Debian: apt-get install python3-dbus python3-gi libnftables1): ${(imported.stderr ?? "").trim().slice(-200)}`;
-  for (const name of ["dbus-daemon", "dbus-send"])
-    if (spawnSync(name, ["--version"], { stdio: "ignore" }).status !== 0) return `no ${name} on PATH`;
+  // dbus-send has no option that only answers.
+  const found = spawnSync("sh", ["-c", "command -v dbus-daemon && command -v dbus-send"], { stdio: "ignore" });
+  if (found.status !== 0) return "no dbus-daemon or dbus-send on PATH (Debian: apt-get install dbus)";
   return undefined;
 };
 

@@ -98,7 +98,7 @@ describe.skipIf(unable)("firewall beside firewalld", () => {
   test("GC removes the addresses of attachments that are gone, and no other source", async () => {
     const [gone, kept] = [attaching(1), attaching(2)];
     for (const each of [gone, kept]) await succeed("ADD", each);
-    const valid = { "cni.dev/valid-attachments": [] };
+    const valid = { "cni.dev/valid-attachments": [{ containerID: kept.containerId, ifname: "eth0" }] };
     const collected = await stage.request({ verb: "GC", config: { ...gone.config, ...valid }, env: environment() });
     expect([collected.status, collected.stdout]).toEqual([0, ""]);
     expect(firewalld.sources("trusted")).toEqual([`${addressOf(2)}/32`]);
