@@ -109,6 +109,7 @@ if [ $tests = yes ]; then
   prepare test/lab/build-newer-plugins.ts
   prepare test/lab/containerd/get.ts
   prepare test/lab/podman/get.ts
+  prepare test/lab/firewalld/get.ts
 fi
 if [ "$command" = test-languages ] || [ "$command" = prepare ]; then
   prepare test/lab/rust/get.ts

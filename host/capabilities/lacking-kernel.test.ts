@@ -51,7 +51,13 @@ const facts = { addresses: ["10.1.0.5/24"], hostVeths: [] };
 const network = "pods";
 const firewallGrant = { masquerade: true, hostPorts: ["1-65535"] };
 
-test.each(Object.entries(kernels))("a kernel %s has no rules and flows to remove", async (_, shim) => {
+/** Without the grant `zones` firewalld is not asked. */
+const zone = async (): Promise<never> => {
+  throw new Error("firewalld is asked");
+};
+
+test.each(Object.entries(kernels))("a kernel %s has no rules and flows to remove", async (_, kernel) => {
+  const shim = { ...kernel, zone };
   const firewall = { type: "portmap", network, grant: firewallGrant, facts } as const;
   const filter = { type: "firewall", network, grant: {}, facts } as const;
   expect(await firewallFor({ ...firewall, verb: "del", attachment }, shim).remove()).toEqual({ ok: undefined });
@@ -65,7 +71,7 @@ test.each(Object.entries(kernels))("a kernel %s has no rules and flows to remove
 });
 
 test("a kernel that could not be asked may have rules", async () => {
-  const shim = { netlink: async () => answer(EPERM) };
+  const shim = { netlink: async () => answer(EPERM), zone };
   const firewall = firewallFor({ type: "portmap", network, grant: firewallGrant, facts, verb: "del", attachment }, shim);
   const filter = filterFor({ type: "firewall", network, grant: {}, facts, verb: "DEL", attachment }, shim);
   const flows = flowsFor({ verb: "DEL", attachment, facts }, shim);

@@ -17,6 +17,7 @@ import {
   type ReadEffect,
   type SysctlEffect,
   type TapEffect,
+  type ZoneEffect,
 } from "./shim.ts";
 import { decodeShimMessage, encodeMessage } from "./message-frames.ts";
 import { readUnbuffered } from "../system/node-internals.ts";
@@ -117,6 +118,7 @@ export class ConnectedShim {
       tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
       ask: (effect: AskEffect): Promise<Done> => this.#effect({ kind: "ask", ...effect }, "done"),
       changes: (effect: ChangesEffect): Promise<Done> => this.#effect({ kind: "changes", ...effect }, "done"),
+      zone: (effect: ZoneEffect): Promise<Done> => this.#effect({ kind: "zone", ...effect }, "done"),
       ensureConnected: () => this.#ensureConnected(),
     };
   }

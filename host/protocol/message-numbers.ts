@@ -19,6 +19,7 @@ export const TYPE = {
   tap: 24,
   ask: 25,
   changes: 26,
+  zone: 27,
 } as const;
 
 /** Kinds of outcomes, in the order of their numbers. */

@@ -2,7 +2,7 @@
 
 import type { FieldReader } from "./fields.ts";
 import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED, TYPE } from "./message-numbers.ts";
-import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap } from "./messages.ts";
+import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap, zoneOperations } from "./messages.ts";
 import { askKeysIn, packetsIn, settingsIn } from "./network-fields.ts";
 
 /** Reads a message of the shim; undefined for an unknown type or an unknown value. */
@@ -107,6 +107,10 @@ export function readEngineMessage(type: number, fields: FieldReader): EngineMess
     }
     case TYPE.changes:
       return { kind: "changes", deadlineMs: fields.u32() };
+    case TYPE.zone: {
+      const [operation, zone, source] = [zoneOperations[fields.u32() - 1], fields.text(), fields.text()];
+      return operation === undefined ? undefined : { kind: "zone", operation, zone, source };
+    }
     default:
       return undefined;
   }

@@ -3,7 +3,7 @@
 import { concat } from "../system/netlink/bytes.ts";
 import type { FieldWriter } from "./fields.ts";
 import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED } from "./message-numbers.ts";
-import { askKinds, type EngineMessage, type Outcome, type ShimMessage } from "./messages.ts";
+import { askKinds, type EngineMessage, type Outcome, type ShimMessage, zoneOperations } from "./messages.ts";
 import { packetBytes, settingsRow } from "./network-fields.ts";
 
 /** The messages of both sides by their kind. */
@@ -56,6 +56,11 @@ const writers: { readonly [Kind in keyof MessageOf]: (fields: FieldWriter, messa
       .u32(message.deadlineMs)
       .u32(message.maxAnswers),
   changes: (fields, message) => fields.u32(message.deadlineMs),
+  zone: (fields, message) =>
+    fields
+      .u32(zoneOperations.indexOf(message.operation) + 1)
+      .bytes(message.zone)
+      .bytes(message.source),
   welcome: () => undefined,
   reply: (fields, message) => fields.u32(message.status).bytes(message.stdout).bytes(message.stderr),
   exec: (fields, message) =>

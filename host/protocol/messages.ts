@@ -213,10 +213,23 @@ export interface Changes {
   readonly deadlineMs: number;
 }
 
+/** The operations on sources of firewalld's zones, in the order of their numbers. */
+export const zoneOperations = ["add", "remove", "query", "zone-of"] as const;
+
+/** The effect of asking firewalld about a source of a zone. The answer's `reply` has what the bus has sent. */
+export interface Zone {
+  readonly kind: "zone";
+  readonly operation: (typeof zoneOperations)[number];
+  /** Empty for `zone-of`. */
+  readonly zone: string;
+  /** An address with its prefix length. */
+  readonly source: string;
+}
+
 /** The daemon's first message: it accepts the call. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
 /** A message from the engine. */
-export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask | Changes;
+export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask | Changes | Zone;

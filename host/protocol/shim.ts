@@ -17,6 +17,7 @@ import type {
   Request,
   Sysctl,
   Tap,
+  Zone,
 } from "./messages.ts";
 
 /** The parameters of EXEC; the types below are those of the other effects. */
@@ -29,6 +30,7 @@ export type PacketEffect = Omit<Packet, "kind">;
 export type TapEffect = Omit<Tap, "kind">;
 export type AskEffect = Omit<Ask, "kind">;
 export type ChangesEffect = Omit<Changes, "kind">;
+export type ZoneEffect = Omit<Zone, "kind">;
 
 /** The effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
 export interface Shim {
@@ -53,12 +55,17 @@ export interface Shim {
    * caller lists the links. An errno: messages were lost, or nothing is listened to.
    */
   changes(effect: ChangesEffect): Promise<Done>;
+  /** Calls a method of firewalld on the node's system bus. */
+  zone(effect: ZoneEffect): Promise<Done>;
   /** Throws ShimGone if the shim has gone; otherwise does nothing. */
   ensureConnected(): void;
 }
 
 /** The effects by which sysctls are read and written. */
 export type SysctlEffects = Pick<Shim, "sysctl">;
+
+/** The effects by which sources of firewalld's zones are changed and read. */
+export type ZoneEffects = Pick<Shim, "zone">;
 
 /** The effects by which links are read, and packets sent and received. */
 export type PacketEffects = Pick<Shim, "netlink" | "packet" | "ask">;

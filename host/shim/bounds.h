@@ -31,6 +31,8 @@
 #define ASK_MS 10000                   /* upper bound of an ASK's time */
 #define CHANGES_MAX (1u << 20)         /* of the messages in one answer to CHANGES, and one piece more */
 #define CHANGES_MS 60000               /* upper bound of a CHANGES' wait */
+#define ZONE_REPLY_MAX 65536           /* of one message of the bus */
+#define ZONE_MS 10000                  /* of a ZONE */
 #define POLICY_MAX 65536               /* of the node's policy */
 #ifndef POLICY_FILE                    /* tests compile with another path */
 #define POLICY_FILE "/etc/plexus/policy.json"

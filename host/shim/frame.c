@@ -30,6 +30,7 @@ static const struct field fields[][8] = {
     [ASK] = {FIELD(TEXT, path), FIELD(NUMBER, index), FIELD(NUMBER, protocol), FIELD(BYTES, identity), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms),
              FIELD(NUMBER, out_cap)},
     [CHANGES] = {FIELD(NUMBER, deadline_ms)},
+    [ZONE] = {FIELD(NUMBER, protocol), FIELD(TEXT, name), FIELD(TEXT, second)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 

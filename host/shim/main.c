@@ -5,6 +5,7 @@
 #include "cni-error.h"
 #include "engine-connection.h"
 #include "engine-search.h"
+#include "firewalld-zone.h"
 #include "link-changes.h"
 #include "namespace-effects.h"
 #include "nested-calls.h"
@@ -79,6 +80,7 @@ static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else if (frame->type == READ) answer_read(frame->channel, message);
     else if (frame->type == CHANGES) answer_changes(frame->channel, message);
+    else if (frame->type == ZONE) answer_zone(frame->channel, message);
     else answer_in_namespace(frame, message);
     return true;
 }

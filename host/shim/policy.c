@@ -5,6 +5,7 @@ static const char *const members[POLICY_LISTS] = {
     [POLICY_NODE_SYSCTLS] = "nodeSysctls", [POLICY_POD_SYSCTLS] = "podSysctls", [POLICY_TAPS] = "taps",
     [POLICY_DEVICES] = "devices",          [POLICY_FUNCTIONS] = "physicalFunctions",
     [POLICY_ASKS] = "asks",                [POLICY_TABLES] = "nodeTables",
+    [POLICY_ZONES] = "firewalldZones",
 };
 
 struct reader {
@@ -58,7 +59,7 @@ static const char *take_member(struct reader *reader, struct policy *policy) {
         policy->bounds[list] = true;
         return take(reader, ':') ? take_list(reader, &policy->patterns[list]) : "a colon is missing";
     }
-    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps, devices, physicalFunctions, asks and nodeTables exist";
+    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps, devices, physicalFunctions, asks, nodeTables and firewalldZones exist";
 }
 
 const char *policy_parse(const char *text, struct policy *policy, unsigned *line) {

@@ -19,6 +19,7 @@ enum policy_list {
     POLICY_FUNCTIONS,    /* names of the node's links whose virtual functions are set */
     POLICY_ASKS,         /* kinds of ASK */
     POLICY_TABLES,       /* nftables' tables in the shim's own namespace that messages change, as `netdev/NAME` */
+    POLICY_ZONES,        /* zones of firewalld whose sources are changed or read */
     POLICY_LISTS,
 };
 

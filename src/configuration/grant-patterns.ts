@@ -25,6 +25,12 @@ export const chainPattern: ElementRule = {
   wanted: "the name of a chain of iptables, 1 to 28 letters, digits, _, . and -, in which * stands for anything",
 };
 
+/** The name of a zone of firewalld (at most 17 characters), or a pattern of such names. */
+export const zonePattern: ElementRule = {
+  pattern: /^[a-zA-Z0-9_*-]{1,17}$/,
+  wanted: "the name of a zone of firewalld, 1 to 17 letters, digits, _ and -, in which * stands for anything",
+};
+
 /** The name by which a fabric knows a port, or a pattern of such names. */
 export const interfaceIdPattern: ElementRule = {
   pattern: /^[!-~]{1,255}$/,

@@ -1,7 +1,6 @@
 // The configuration, read like the reference plugin does.
 
 import { Acceptance, IngressPolicy } from "plexus/abi/filter";
-import { Level, write } from "plexus/abi/log";
 import { Fault, Network, Success } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { invalidConfig } from "plexus/faults";
@@ -11,6 +10,8 @@ import { quote } from "plexus/json";
 const keys: StaticArray<string> = ["backend", "iptablesAdminChainName", "firewalldZone", "ingressPolicy"];
 
 const defaultAdminChain = "CNI-ADMIN";
+/** The reference's zone for the backend firewalld. */
+const defaultZone = "trusted";
 const chainRule = "use 1 to 28 letters, digits, _, . and -, and none of iptables' and this plugin's names";
 const maxChainLength = 28;
 const usedChains: StaticArray<string> = [
@@ -47,26 +48,32 @@ export class Settings {
   fault: Fault | null = null;
   adminChain: string = defaultAdminChain;
   ingress: IngressPolicy = IngressPolicy.Open;
+  /** The zone of firewalld; null: the node's choice, "": none. */
+  private zone: string | null = null;
   private ingressText: string = "open";
 
   static read(network: Network): Settings {
     const settings = new Settings();
     const top = Config.of(network);
     const root = folded(top, top.json, "", keys) as Config;
-    const backend = root.string("backend");
-    if (backend == "firewalld")
-      root.refuse("backend", "firewalld needs the native plugin (leave firewall out of wasm.prefer in Plexus' configuration)");
     const chain = root.string("iptablesAdminChainName");
     if (chain !== null && chain != "") {
       settings.adminChain = chain;
       if (!isFreeChain(chain))
         root.refuse("iptablesAdminChainName", `${quote(chain)} is not the name of a chain of your own: ${chainRule}`);
     }
-    const zone = root.string("firewalldZone");
-    if (zone !== null && zone != "") write(Level.Debug, "firewalldZone has no effect: the rules are those of iptables");
+    settings.readZone(root);
     settings.readIngress(root);
     settings.fault = root.fault;
     return settings;
+  }
+
+  private readZone(root: Config): void {
+    const backend = root.string("backend");
+    const zone = root.string("firewalldZone");
+    if (backend == "iptables") this.zone = "";
+    else if (zone !== null && zone != "") this.zone = zone;
+    else if (backend == "firewalld") this.zone = defaultZone;
   }
 
   private readIngress(root: Config): void {
@@ -81,6 +88,7 @@ export class Settings {
   /** The acceptance of all addresses of a result. The fault of a policy without a bridge is in `fault`. */
   acceptanceOf(result: Success): Acceptance {
     const acceptance = new Acceptance(this.adminChain, this.ingress);
+    acceptance.zone = this.zone;
     for (let i = 0; i < result.ips.length; i++) acceptance.addresses.push(result.ips[i].address);
     if (this.ingress == IngressPolicy.Open) return acceptance;
     // The reference plugin takes the first interface without a question.

@@ -43,8 +43,8 @@ export class FilterTable {
   }
 }
 
-/** A test's node grants each bridge and each chain. */
-const fullGrant: FilterCall["grant"] = { bridges: ["*"], adminChains: ["*"] };
+/** A test's node grants each bridge, chain and zone. Its firewalld does not run. */
+const fullGrant: FilterCall["grant"] = { bridges: ["*"], adminChains: ["*"], zones: ["*"] };
 
 /** The acceptances of one call. */
 export class MemoryFilter {

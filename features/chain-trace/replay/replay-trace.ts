@@ -189,6 +189,7 @@ function readingShim(content: Uint8Array): Shim {
     tap: refuse,
     ask: refuse,
     changes: refuse,
+    zone: refuse,
     ensureConnected: () => undefined,
   };
 }

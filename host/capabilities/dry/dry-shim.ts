@@ -56,6 +56,10 @@ export class DryShim implements Shim {
     return refused;
   }
 
+  async zone(): Promise<Done> {
+    return refused;
+  }
+
   async exec(): Promise<Executed> {
     throw new Error("a shadow executes no plugin");
   }

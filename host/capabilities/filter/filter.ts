@@ -3,7 +3,7 @@
 
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { IpAddress } from "../../../src/net/ip.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { EINTR, ENOENT, ERESTART } from "../../system/errno.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { readRules, refusalText } from "../firewall/installed-rules.ts";
@@ -24,7 +24,7 @@ import {
   type PlacedRule,
   sharedRules,
 } from "./chains.ts";
-import { commentOf, expressionsOf, isRule } from "./iptables-rule.ts";
+import { commentOf, expressionsOf, isRule, sourceOf } from "./iptables-rule.ts";
 import type { Acceptance } from "./requests.ts";
 
 const families = [4, 6] as const;
@@ -77,26 +77,48 @@ export async function difference(shim: NetlinkShim, owner: Owner, acceptance: Ac
   return ok(undefined);
 }
 
-/** Removes the attachment's rules, and the native plugin's for its addresses. Fault: FIREWALL_FAILED. */
-export function remove(shim: NetlinkShim, owner: Owner, addresses: readonly IpAddress[]): Promise<Result<undefined>> {
+/**
+ * Removes the attachment's rules, and the native plugin's for its addresses. Answers these addresses, and those of further rules of the attachment.
+ * Fault: FIREWALL_FAILED.
+ */
+export async function remove(
+  shim: NetlinkShim,
+  owner: Owner,
+  addresses: readonly IpAddress[],
+): Promise<Result<readonly IpAddress[]>> {
   const comment = ownerComment(owner);
-  return change(shim, [acceptChain], `removing the rules of ${owner.containerId}/${owner.ifname}`, (family, chains) => {
-    const native = ofFamily({ addresses }, family).flatMap((address) => addressRules(address));
-    const present = chains.get(acceptChain) ?? [];
-    const stale = present.filter((rule) => commentOf(rule) === comment || native.some((placed) => isRule(placed.rule, rule)));
-    return { shared: [], own: removalsOf(family, stale) };
-  });
+  const found = new Map(addresses.map((address) => [formatAddress(address), address]));
+  const removed = await change(
+    shim,
+    [acceptChain],
+    `removing the rules of ${owner.containerId}/${owner.ifname}`,
+    (family, chains) => {
+      const native = ofFamily({ addresses }, family).flatMap((address) => addressRules(address));
+      const present = chains.get(acceptChain) ?? [];
+      const stale = present.filter((rule) => commentOf(rule) === comment || native.some((placed) => isRule(placed.rule, rule)));
+      for (const address of stale.flatMap((rule) => sourceOf(rule) ?? [])) found.set(formatAddress(address), address);
+      return { shared: [], own: removalsOf(family, stale) };
+    },
+  );
+  return removed.ok ? ok([...found.values()]) : removed;
 }
 
-/** Removes a delegate's rules in a network for attachments that are not valid. Answers the number of these attachments. Fault: FIREWALL_FAILED. */
+/** The attachments whose rules were removed, by their number, and the addresses of these rules. */
+export interface Retained {
+  readonly attachments: number;
+  readonly addresses: readonly IpAddress[];
+}
+
+/** Removes a delegate's rules in a network for attachments that are not valid. Fault: FIREWALL_FAILED. */
 export async function retain(
   shim: NetlinkShim,
   delegate: NetworkDelegate,
   valid: readonly AttachmentId[],
-): Promise<Result<number>> {
+): Promise<Result<Retained>> {
   const prefix = commentPrefix(delegate);
   const kept = new Set(valid.map((each) => `${prefix}${attachmentPart(each)}`));
   const gone = new Set<string>();
+  const found = new Map<string, IpAddress>();
   const action = `removing the rules of attachments that are no longer in the network ${delegate.network}`;
   const removed = await change(shim, [acceptChain], action, (family, chains) => {
     const stale = (chains.get(acceptChain) ?? []).filter((rule) => {
@@ -104,9 +126,10 @@ export async function retain(
       return comment.startsWith(prefix) && !kept.has(comment);
     });
     for (const rule of stale) gone.add(commentOf(rule));
+    for (const address of stale.flatMap((rule) => sourceOf(rule) ?? [])) found.set(formatAddress(address), address);
     return { shared: [], own: removalsOf(family, stale) };
   });
-  return removed.ok ? ok(gone.size) : removed;
+  return removed.ok ? ok({ attachments: gone.size, addresses: [...found.values()] }) : removed;
 }
 
 /** Checks that rules could be made: the kernel tries rules of a documentation address without applying them. Fault: FIREWALL_FAILED. */

@@ -7,6 +7,7 @@ import { concat } from "../../system/netlink/bytes.ts";
 import { u32be } from "../firewall/big-endian.ts";
 import { type Expression, sameExpressions, type Verdict, verdictExpression } from "../firewall/expressions.ts";
 import { addressIn, linkNamed } from "../firewall/match-expressions.ts";
+import { addressOf } from "../firewall/packet-values.ts";
 import type { ReadRule } from "../firewall/nf-answers.ts";
 
 /** One rule of iptables. All present conditions must hold. */
@@ -30,6 +31,9 @@ const [MATCH_FLAGS_AT, STATE_MASK_AT] = [73, 75];
 const XT_CONNTRACK_STATE = 1;
 const ESTABLISHED_OR_RELATED = 6;
 
+/** Attributes of a comparison: its data (NFTA_CMP_DATA), and the value in them (NFTA_DATA_VALUE). */
+const COMPARED = 3;
+const VALUE = 1;
 const MATCH_NAME = 1;
 const MATCH_REVISION = 2;
 const MATCH_DATA = 3;
@@ -60,6 +64,15 @@ export function isRule(rule: IptablesRule, installed: ReadRule): boolean {
 export function commentOf({ expressions, comment }: ReadRule): string {
   const found = expressions.find(isComment);
   return found === undefined ? comment : textIn(attributesIn(found.data).get(MATCH_DATA));
+}
+
+/** The source address that an installed rule accepts alone; undefined for a rule with another first condition. */
+export function sourceOf({ expressions }: Pick<ReadRule, "expressions">): IpAddress | undefined {
+  const [load, compare] = expressions;
+  const bytes = compare?.name === "cmp" ? attributesIn(compare.data).within(COMPARED).get(VALUE) : undefined;
+  if (load === undefined || compare === undefined || (bytes?.length !== 4 && bytes?.length !== 16)) return undefined;
+  const address = addressOf(bytes);
+  return sameExpressions(addressIn("source", "is", address), [load, compare]) ? address : undefined;
 }
 
 function isComment({ name, data }: Expression): boolean {

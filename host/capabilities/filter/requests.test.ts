@@ -29,3 +29,17 @@ test("accepts each address once, and no more than 64", () => {
   });
   expect(allowedAcceptance(call(...many), acceptance(...many.slice(1)))).toMatchObject({ ok: true });
 });
+
+/** The zone of an acceptance, or the fault's message. */
+function zoneOf(zones: readonly string[] | undefined, zone?: string): unknown {
+  const allowed = allowedAcceptance({ ...call("10.0.0.5"), grant: { zones } }, { ...acceptance("10.0.0.5"), zone });
+  return allowed.ok ? allowed.value.zone : allowed.fault.msg;
+}
+
+test("a zone of firewalld is the requested one, or the first that the grant names; another one is refused", () => {
+  expect([zoneOf(undefined), zoneOf(["pods-*", "trusted"]), zoneOf(["pods-*"])]).toEqual([undefined, "trusted", undefined]);
+  expect([zoneOf(["trusted"], ""), zoneOf(["pods-*"], "pods-1")]).toEqual([undefined, "pods-1"]);
+  expect(zoneOf(["trusted"], "public")).toContain("filter.zones");
+  expect(zoneOf(undefined, "trusted")).toContain("filter.zones");
+  expect(zoneOf(["*"], "pods-*")).toContain("is not the name of a zone");
+});

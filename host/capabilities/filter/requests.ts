@@ -1,6 +1,6 @@
 // The requests to the capability `filter` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
-import { chainPattern, linkPattern, matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { chainPattern, linkPattern, matchesPattern, zonePattern } from "../../../src/configuration/grant-patterns.ts";
 import { defaultAdminChain, type FilterGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
@@ -27,6 +27,8 @@ export interface Acceptance {
   readonly adminChain: string;
   /** Undefined: no packets are dropped. */
   readonly separation: Separation | undefined;
+  /** The zone of firewalld that the addresses enter; undefined: none. */
+  readonly zone: string | undefined;
 }
 
 /** A bridge to whose pods packets are dropped. */
@@ -75,7 +77,10 @@ export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance)
     return failed(
       notGranted({ type: call.type, key: "filter.adminChains", request: `the chain ${adminChain}`, granted: chains }),
     );
-  if (ingress === "open") return ok({ addresses: [...addresses.values()], adminChain, separation: undefined });
+  const zone = allowedZone(call, requested.zone);
+  if (!zone.ok) return zone;
+  const accepted = { addresses: [...addresses.values()], adminChain, zone: zone.value };
+  if (ingress === "open") return ok({ ...accepted, separation: undefined });
   if (bridge === undefined) return failed(misused(`the policy ${ingress} needs a bridge`));
   if (!linkPattern.pattern.test(bridge) || bridge.includes("*") || bridge.endsWith("+"))
     return failed(misused(`${quote(bridge, 60)} is not the name of a bridge`));
@@ -84,7 +89,22 @@ export function allowedAcceptance(call: FilterCall, requested: FilterAcceptance)
     return failed(
       notGranted({ type: call.type, key: "filter.bridges", request: `the policy ${ingress} of ${bridge}`, granted: bridges }),
     );
-  return ok({ addresses: [...addresses.values()], adminChain, separation: { bridge, policy: ingress } });
+  return ok({ ...accepted, separation: { bridge, policy: ingress } });
+}
+
+/** The zone of an acceptance: the requested one, or the grant's first. Faults: CAPABILITY_MISUSED, NOT_GRANTED. */
+function allowedZone({ type, grant: { zones = [] } }: FilterCall, requested: string | undefined): Result<string | undefined> {
+  if (requested === undefined) return ok(zones.find((zone) => !zone.includes("*")));
+  if (requested === "") return ok(undefined);
+  if (!zonePattern.pattern.test(requested) || requested.includes("*"))
+    return failed(misused(`${quote(requested, 60)} is not the name of a zone of firewalld`));
+  if (isGrantedZone(zones, requested)) return ok(requested);
+  return failed(notGranted({ type, key: "filter.zones", request: `the zone ${requested} of firewalld`, granted: zones }));
+}
+
+/** Whether the grant names the zone. */
+export function isGrantedZone(zones: readonly string[], zone: string): boolean {
+  return zones.some((pattern) => matchesPattern(pattern, zone));
 }
 
 function adminChainMistake(name: string): Fault | undefined {

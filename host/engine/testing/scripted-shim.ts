@@ -158,6 +158,10 @@ export class ScriptedShim implements Shim {
     return done(ENOENT);
   }
 
+  async zone(): Promise<Done> {
+    return done(ENOENT);
+  }
+
   ensureConnected(): void {
     if (this.#gone) gone();
   }

@@ -46,9 +46,9 @@ const dummy: Rows = {
 
 const firewall: Rows = {
   "DE-FIREWALL-01": "The delegate firewall has the verbs, versions, results and effects of the reference plugin with iptables.",
-  "DE-FIREWALL-02": "The key `backend` is iptables, which is the default; firewalld is refused.",
+  "DE-FIREWALL-02": "The key `backend` is iptables or firewalld; with firewalld, the addresses become sources of a granted zone.",
   "DE-FIREWALL-03": "The key `iptablesAdminChainName` names the chain of the administrator's rules, which come first.",
-  "DE-FIREWALL-04": "The key `firewalldZone` is accepted, and has no effect with iptables.",
+  "DE-FIREWALL-04": "The key `firewalldZone` names the zone, unless the backend is iptables.",
   "DE-FIREWALL-05": "The key `ingressPolicy` is open, same-bridge or isolated.",
 };
 

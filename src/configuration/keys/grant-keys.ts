@@ -19,6 +19,7 @@ import {
   portsPattern,
   resultPlacePattern,
   sysctlPattern,
+  zonePattern,
 } from "../grant-patterns.ts";
 import { key, type ValuesOf } from "../table/key.ts";
 import type { TextRule } from "../table/kind.ts";
@@ -195,6 +196,11 @@ const filterKeys = {
   adminChains: key({
     kind: listOf(chainPattern),
     about: `Chains for rules of administrators that a delegate may name; * is a wildcard. ${defaultAdminChain} by default.`,
+  }),
+  zones: key({
+    kind: listOf(zonePattern),
+    about:
+      "Zones of firewalld whose sources the attachments' addresses may become while firewalld runs; * is a wildcard. The first without one is the default. What a zone accepts, it accepts from the pods, also towards the node. None by default.",
   }),
 };
 

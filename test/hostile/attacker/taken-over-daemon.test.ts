@@ -35,7 +35,7 @@ import {
   tablesRequest,
 } from "../../../host/capabilities/firewall/nf-tables.ts";
 import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
-import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
+import { EINVAL, EKEYREJECTED, ENOENT, EXDEV } from "../../../host/system/errno.ts";
 import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
 import { SECOND_NAMESPACE } from "../../../host/system/netlink/exchange.ts";
@@ -756,6 +756,16 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
         expect(await ask("arp")).toMatchObject({ errno: 0 });
         for (const other of ["neighbour", "dhcp"] as const)
           expect(await ask(other)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+      });
+    });
+
+    test("`firewalldZones`: firewalld is asked about no other zone", async () => {
+      policy({ firewalldZones: ["pods-*"] });
+      await attackBounded(async (engine) => {
+        const zone = (name: string) => engine.zone({ operation: "add", zone: name, source: "0.0.0.0/0" });
+        // No bus is here.
+        expect(await zone("pods-1")).toMatchObject({ errno: ENOENT, sent: false });
+        expect(await zone("trusted")).toMatchObject({ errno: EKEYREJECTED, sent: false });
       });
     });
 

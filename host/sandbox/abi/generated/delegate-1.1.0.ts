@@ -614,6 +614,7 @@ export interface FilterAcceptance {
   readonly adminChain: string;
   readonly ingress: FilterIngressPolicy;
   readonly bridge?: string | undefined;
+  readonly zone?: string | undefined;
 }
 
 /** The WIT type `dhcp.option-value`. */
@@ -2102,8 +2103,8 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
   "filter": {
     "replace": {
       host: "replace",
-      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)), zone: (g.liftCase(p8, 2) === 0 ? undefined : g.liftString(p9, p10)) }],
       lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
@@ -2111,8 +2112,8 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
     },
     "difference": {
       host: "difference",
-      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)) }],
+      core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number) => [{ addresses: g.liftList(p0, p1, 8, 4, (_, e) => g.loadString(e)), adminChain: g.liftString(p2, p3), ingress: liftFilterIngressPolicy(g, p4), bridge: (g.liftCase(p5, 2) === 0 ? undefined : g.liftString(p6, p7)), zone: (g.liftCase(p8, 2) === 0 ? undefined : g.liftString(p9, p10)) }],
       lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }

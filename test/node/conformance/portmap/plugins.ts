@@ -64,6 +64,7 @@ function netlinkOnly(engine: EngineSide): Shim {
     tap: unexpectedEffect,
     ask: unexpectedEffect,
     changes: unexpectedEffect,
+    zone: unexpectedEffect,
   };
 }
 

@@ -14,6 +14,7 @@ import type {
   Ask,
   CallAnswer,
   Changes,
+  Zone,
   Content,
   Done,
   EngineMessage,
@@ -216,6 +217,10 @@ export class EngineSide {
 
   changes(effect: Omit<Changes, "kind">, channel?: number): Promise<Done> {
     return this.#ask<Done>("done", { kind: "changes", ...effect }, channel);
+  }
+
+  zone(effect: Omit<Zone, "kind">, channel?: number): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "zone", ...effect }, channel);
   }
 
   reply(reply: Partial<CallAnswer> = {}, channel = 0): void {

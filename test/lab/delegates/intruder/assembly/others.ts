@@ -65,7 +65,7 @@ export function tryLease(tries: Tries, verb: string): void {
   tries.refused("GC of leases", "", retained.isOk ? null : retained.error);
 }
 
-/** Tries to accept packets of another attachment's address, to cut off pods of another bridge, and to jump into chains of others. */
+/** Tries to accept packets of another attachment's address, to cut off pods of another bridge, to jump into chains of others, and to enter a zone of firewalld. */
 export function tryFilter(tries: Tries, address: string, verb: string): void {
   const foreign = new filter.Acceptance("CNI-ADMIN", filter.IngressPolicy.Open);
   foreign.addresses.push(address);
@@ -73,7 +73,9 @@ export function tryFilter(tries: Tries, address: string, verb: string): void {
   const other = new filter.Acceptance("DOCKER-USER", filter.IngressPolicy.Open);
   const cut = new filter.Acceptance("CNI-ADMIN", filter.IngressPolicy.Isolated);
   cut.bridge = "victim0";
-  const all = [foreign, chain, other, cut];
+  const zoned = new filter.Acceptance("CNI-ADMIN", filter.IngressPolicy.Open);
+  zoned.zone = "trusted";
+  const all = [foreign, chain, other, cut, zoned];
   for (let i = 0; i < all.length; i++) {
     tries.refused(`acceptance ${i} of ${address}`, "", filter.replace(all[i]));
     const differs = filter.difference(all[i]);
