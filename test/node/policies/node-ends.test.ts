@@ -307,7 +307,7 @@ describe.skipIf(unavailable).each(Object.entries(wirings))("policies at the node
     expect(await containersIn("/var/lib/cni/other")).toEqual({ ok: true, value: [] });
     for (let times = 0; times < 2; times++)
       expect(await withShim((shim) => removeEnds(shim, at))).toEqual({ ok: true, value: undefined });
-    expect(inHost(["nft", "list", "tables"])).not.toContain("plexus");
+    expect(inHost(["nft", "list", "tables"])).not.toContain(at.name);
     expect(await reached(pod, 6, peers)).toEqual(peers.toSorted());
     written = undefined;
   });
