@@ -10,7 +10,7 @@ const { skip, start, stages } = lifeCycle(cilium);
 describe.skipIf(skip)("Plexus beside Cilium", () => {
   start();
   test.each(stages)(
-    "FI-36: $title",
+    "FI-44: $title",
     async ({ run }) => {
       expect.hasAssertions();
       await run();
