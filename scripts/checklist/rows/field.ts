@@ -49,7 +49,7 @@ export const field: Readonly<Record<string, string>> = {
   "FI-41":
     "With addresses of the real plugin whereabouts each attachment has one address, and none is left, whatever is restarted or removed.",
   "FI-42": "Pods of a default network that was replaced end, and nothing of theirs is left once its plugins are there again.",
+  "FI-43": "A daemon's sandbox processes are copies of a warm process, in the same jail, and a copy that fails is replaced.",
   "FI-44":
     "Beside Cilium's real agent and plugin pods keep both networks, and no address is left, whatever is installed, restarted or removed.",
-  "FI-43": "A daemon's sandbox processes are copies of a warm process, in the same jail, and a copy that fails is replaced.",
 };
