@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { kubeletDirectory, podResourcesSocket } from "../../cluster/kubelet/kubelet-paths.ts";
+import { defaultMultusDirectory } from "../../../src/configuration/keys/place-keys.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { readTemplate } from "../../../src/configuration/written-configuration.ts";
 import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
@@ -82,7 +83,8 @@ function sharedDirectoriesOf({
   const credentials = cniConfiguration?.nodeCredentials;
   return {
     open,
-    shared: [...new Set([stateDir, ...open, ...(credentials === undefined ? [] : [credentials])])],
+    // The DEL of a pod that Multus attached reads and removes Multus' files. A directory that is missing stays so.
+    shared: [...new Set([stateDir, defaultMultusDirectory, ...open, ...(credentials === undefined ? [] : [credentials])])],
     // The directories of other sockets may be another program's, such as the kubelet's.
     sharedAlone: [...new Set([dirname(socket), dirname(statusSocket)])],
   };

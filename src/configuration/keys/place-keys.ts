@@ -35,6 +35,9 @@ const kubernetesKeys = {
 /** Settings of requests to the Kubernetes API. */
 export type KubernetesConfiguration = ValuesOf<typeof kubernetesKeys>;
 
+/** Multus' own `cniDir`. */
+export const defaultMultusDirectory = "/var/lib/cni/multus";
+
 export const placeKeys = {
   confDir: key({
     kind: absolutePath,
@@ -60,7 +63,7 @@ export const placeKeys = {
   multusCniDir: key({
     kind: plain(absolutePath),
     about: "cniDir of a Multus that attached pods before; their DEL needs it; {usual} by default.",
-    usual: "/var/lib/cni/multus",
+    usual: defaultMultusDirectory,
   }),
   runDir: key({
     kind: plain(matching(runDirRule)),
