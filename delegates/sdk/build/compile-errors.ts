@@ -31,7 +31,7 @@ function ofEntry(message: string, signatures: ReadonlyMap<string, string>): stri
   return `ERROR: assembly/index.ts: the function ${name} must be: export function ${signature} (${reason})`;
 }
 
-/** What an author who knows TypeScript writes, and AssemblyScript lacks. `line`: a pattern of the source line; absent: any line. */
+/** Parts of TypeScript that AssemblyScript lacks. `line`: a pattern of the source line; absent: any line. */
 const remedies: readonly { readonly error: RegExp; readonly line?: RegExp; readonly remedy: string }[] = [
   {
     error: /TS1109/,

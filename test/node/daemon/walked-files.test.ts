@@ -43,7 +43,7 @@ describe.skipIf(missingForMixed("walked files"))("an ADD through the daemon walk
   /** The files that ran since the last call of this function, as paths from the repository's root. */
   async function takeWalked(): Promise<readonly string[]> {
     daemon.signal("SIGUSR2");
-    await expect.poll(() => existsSync(list), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(list), { timeout: 60_000 }).toBe(true);
     const urls = JSON.parse(readFileSync(list, "utf8")) as readonly string[];
     renameSync(list, `${list}.read`);
     const start = `file://${root}/`;

@@ -74,7 +74,7 @@ import { setTimeout } from "node:timers/promises";
 import { LoopDelay } from ${JSON.stringify(new URL("../../../host/telemetry/loop-delay.ts", import.meta.url).href)};
 const turns = () => performance.nodeTiming.uvMetricsInfo.loopCount;
 let isBusy = true;
-const loop = new LoopDelay({ isBusy: () => isBusy, quietMs: 20, now: () => performance.now() });
+const loop = new LoopDelay(() => isBusy, () => performance.now(), 20);
 loop.watch();
 // Each wait costs a few turns of its own. A busy machine makes fewer turns in a wait.
 const begun = turns();
