@@ -219,7 +219,7 @@ describe.skipIf(missing("conflicts at Neutron", privateNamespaces, missingNeutro
             message: "Neutron answers HTTP 503",
             status: 503,
             type: "",
-            ...(isPaused ? { waitMs: pauseSeconds * 1_000 } : {}),
+            ...(isPaused ? { pauseMs: pauseSeconds * 1_000 } : {}),
           });
         }
       };
