@@ -65,6 +65,8 @@ export class FollowPods {
   readonly #ended = new AbortController();
   readonly #sources = new Set<string>();
   readonly #labels = new Map<string, string>();
+  /** Pods that were worked on before the watch has told their labels: a change between the two is told by nothing else. */
+  readonly #unseen = new Set<string>();
   readonly #labelPace: ChangePace;
   /** Pods for which all is done anew at their next turn. */
   readonly #anew = new Set<string>();
@@ -175,13 +177,15 @@ export class FollowPods {
       return;
     }
     const before = this.#labels.get(key);
+    const isLate = this.#unseen.delete(key);
     if (pod === undefined) {
       this.#labels.delete(key);
       return this.#outcomes.forget(key);
     }
     const labels = JSON.stringify([...(pod.labels ?? [])].toSorted(([one], [other]) => (one < other ? -1 : 1)));
     this.#labels.set(key, labels);
-    if (this.isOn && before !== undefined && before !== labels) this.#queueChanged(key, this.#labelPace.pauseMs(namespace, 0));
+    const mayHaveChanged = before === undefined ? isLate : before !== labels;
+    if (this.isOn && mayHaveChanged) this.#queueChanged(key, this.#labelPace.pauseMs(namespace, 0));
   }
 
   /** Queues all running pods, for which all is done anew. */
@@ -233,6 +237,7 @@ export class FollowPods {
 
   async #work(pod: string): Promise<WorkOutcome> {
     const anew = this.#anew.delete(pod);
+    if (this.#followed.followsLabels && !this.#labels.has(pod)) this.#unseen.add(pod);
     const outcome = await this.#entries.work(pod, anew);
     const { failure, shortfall } = outcome;
     this.totals[failure === "" ? "applied" : "failed"] += 1;
