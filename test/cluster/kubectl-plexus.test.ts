@@ -83,7 +83,7 @@ describe.skipIf(skip)("kubectl plexus", () => {
     for (const name of ["asks", "answers"]) await cluster.apply(toolsPod(name, { annotations }));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/asks", "pod/answers");
     const probed = plexus("probe", "asks", "storage", "-o", "json");
-    expect(probed).toMatchObject({ status: 0, stderr: "" });
+    expect(probed, probed.stdout).toMatchObject({ status: 0, stderr: "" });
     const target = { what: "pod default/answers", outcome: "answers", bytes: 1500 };
     expect(JSON.parse(probed.stdout)).toMatchObject({ pod: "default/asks", network: "default/storage", targets: [target] });
     const silent = plexus("probe", "default/asks", "net1", "10.20.0.250");
