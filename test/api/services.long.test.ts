@@ -19,6 +19,8 @@ import { addressOf, FollowingNode, type PodOnNode } from "../lab/kube/following-
 const patience = { timeout: 60_000, interval: 50 };
 const echo = join(import.meta.dirname, "..", "node", "services", "testing", "echo.mjs");
 const services = "/api/v1/namespaces/shop/services";
+/** Equal in all calls: the daemon keeps a changed configuration some seconds later. */
+const features = { hotPlug: true, services: true, probes: true, policies: {} };
 
 const tableOf = ({ call }: PodOnNode): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-services"]).stdout;
 const entering = ({ call }: PodOnNode): string[] => [`--net=${call.pod.path}`, "--", process.execPath, echo];
@@ -73,7 +75,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
         },
         part: servicesPart(),
         networks: { red: "10.20.0.0/24", blue: "10.30.0.0/24", green: "10.40.0.0/24" },
-        configuration: { hotPlug: true, services: true },
+        configuration: features,
       });
       shop.startAgent();
     });
@@ -83,11 +85,11 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
     });
 
     /** A running pod whose default route is on the cluster's network, as a Service's client needs it. */
-    async function running(name: string, app: string, selection = "red", keys: object = {}): Promise<PodOnNode> {
+    async function running(name: string, app: string, selection = "red"): Promise<PodOnNode> {
       const pod = await shop.createPod(name, { app }, selection);
       const { node, kubeconfig } = shop;
       const cluster = { ...node.bridge("pods", "10.10.0.0/24"), isDefaultGateway: true };
-      const config = node.network([cluster], { kubeconfig, hotPlug: true, services: true, ...keys });
+      const config = node.network([cluster], { kubeconfig, ...features });
       return shop.add({ ...pod, call: { ...pod.call, config } });
     }
     /** A ready pod that answers on its address of the network red. */
@@ -171,11 +173,10 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
     });
 
     test("PR-05 PR-06 SV-09: a probe of a Service asks its endpoints: what answers, what a policy forbids, what is lost, and a smaller MTU", async () => {
-      const keys = { probes: true, policies: {} };
       const address = await service("probed", "red", "probed");
       const spec = { podSelector: { matchLabels: { mode: "closed" } }, policyTypes: ["Ingress"] };
       await vi.waitFor(() => shop.allow("closed", spec), patience);
-      const client = await running("client", "other", "red", keys);
+      const client = await running("client", "other", "red");
       await expect.poll(() => tableOf(client), patience).toContain(address);
       /** The results of the Service's rows, by endpoint. */
       const probed = async (): Promise<Readonly<Record<string, string>>> => {
@@ -189,7 +190,7 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
 
       const pods = new Map<string, PodOnNode>();
       for (const name of ["open", "narrow", "silent", "closed", "down"]) {
-        const pod = await running(name, "probed", "red", keys);
+        const pod = await running(name, "probed", "red");
         pods.set(addressOf(pod), pod);
         await ready(pod, "True");
       }
