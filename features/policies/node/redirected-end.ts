@@ -1,11 +1,10 @@
 // Traffic control that takes a pod's packets away from the node's end of its veth before a table sees them: the plugin bandwidth leads them to an ifb. Linux runs no
 // hook of netfilter's devices for a packet that comes back from there, neither at this end nor at another pod's (ifb_ri_tasklet in drivers/net/ifb.c).
 
-import { ok, type Result } from "../../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { ask, failure, type NetlinkShim } from "../../../host/capabilities/firewall/kernel.ts";
 import { refusalText } from "../../../host/capabilities/firewall/installed-rules.ts";
 import { EINVAL, ENOENT, EOPNOTSUPP } from "../../../host/system/errno.ts";
-import { failed } from "../../../src/fault/result.ts";
 import { filtersRequest, INGRESS_FILTERS, listedIn } from "../../../host/system/netlink/traffic-control.ts";
 
 /** Without traffic control, or without a qdisc at this place, there are no filters. */
