@@ -56,7 +56,7 @@ const values = z.strictObject({
     admission: z.enum(["none", "warn", "deny"]),
   }),
   definitionUse: z.strictObject({ mode: z.enum(["none", "warn", "deny"]) }),
-  networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean() }),
+  networks: z.strictObject({ enabled: z.boolean(), createDefault: z.boolean(), requireDefault: z.boolean() }),
   // plexusd reads the devices, and tells a mistake in its log.
   claims: z.strictObject({
     enabled: z.boolean(),

@@ -6,10 +6,14 @@ import { podNetworksAnnotation } from "./rules/annotations.ts";
 /** The feature. */
 export const podNetworks: Feature = {
   name: "pod-networks",
-  keys: ["podNetworks"],
+  keys: ["podNetworks", "requireDefaultPodNetwork"],
   chartValues: ["networks"],
   errors: ["POD_NETWORK_NOT_READY"],
   plan: {
+    readiness: {
+      isOn: ({ podNetworks: isOn, requireDefaultPodNetwork }) => isOn && requireDefaultPodNetwork,
+      check: async (cluster) => (await import("./default-readiness.ts")).defaultPodNetworkExists(cluster),
+    },
     networks: {
       // A pod with the label must not start without its networks on a node whose key is off.
       isNeeded: ({ podNetworks: isOn }, pod) => isOn || pod?.hasNetworksLabel === true,

@@ -19,14 +19,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue:
       "Make the tap in a process that the shim executes in the context (`/proc/self/attr/exec`), with a grant and a node's policy of contexts, and test it on a kernel with a policy of SELinux.",
   },
-  "KE-29": {
-    reason: "The KEP's last revision removed the kubelet's check; a pod that names nothing gets the cluster's default network.",
-    issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
-  },
-  "KE-49": {
-    reason: "The KEP's last revision removed the kubelet's check, and an unchanged kubelet cannot have it.",
-    issue: "Decide whether STATUS answers code 50 while the default PodNetwork is missing.",
-  },
   "KU-19": {
     reason: "The row is about Kuryr's own programs. Plexus' shim and daemon have their own socket.",
     issue: "Nothing is to be done.",

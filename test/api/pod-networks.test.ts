@@ -13,6 +13,7 @@ import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 import { networkObjects } from "../lab/kube/network-objects.ts";
 import { networkRequests } from "../lab/kube/network-requests.ts";
+import type { Answer } from "../lab/plexus.ts";
 import { nothing } from "../lab/stage.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
 import { systemClock } from "../../host/system/clock.ts";
@@ -38,6 +39,8 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   let objects: ApiObjects;
   let controller: TestController;
   let node: Node;
+  /** The answer to STATUS before the controller has made the default PodNetwork. */
+  let statusBefore: Answer;
   const create = async (object: Parameters<typeof collectionOf>[0] & ApiObject): Promise<void> => {
     const made = await objects.create(collectionOf(object), object);
     if (made.kind !== "object") throw new Error(made.why);
@@ -66,6 +69,12 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
     return text === undefined ? undefined : JSON.parse(text);
   };
 
+  /** The answer of a node that is not ready without the default PodNetwork. */
+  const requiringStatus = ({ network, bridge, request }: Node): Promise<Answer> => {
+    const keys = { kubeconfig: api.adminKubeconfig, podNetworks: true, requireDefaultPodNetwork: true };
+    return request({ verb: "STATUS", config: network([bridge("pods", "10.10.0.0/24")], keys) });
+  };
+
   beforeAll(async () => {
     api = await sharedApiServer({ alsoAllowed: networkRequests });
     objects = objectsOf(api.adminKubeconfig);
@@ -80,6 +89,9 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
       roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "use" },
       subjects: [{ kind: "Group", apiGroup: rbac, name: "system:serviceaccounts" }],
     });
+    const early = openNode(api);
+    statusBefore = await requiringStatus(early);
+    early.dispose();
     controller = await startController({ identity: "c", kubeconfig: api.adminKubeconfig, args: ["--pod-networks"] });
     await untilPhase("podnetworks/default", "Ready");
   });
@@ -98,6 +110,14 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   afterEach(async () => {
     node.dispose();
     await api.deletePod("shop", "web").catch(() => undefined);
+  });
+
+  test("KE-29: STATUS of a node that requires the default PodNetwork answers code 50 until the API has it", async () => {
+    expect([statusBefore.status, JSON.parse(statusBefore.stdout)]).toEqual([
+      1,
+      expect.objectContaining({ code: 50, msg: expect.stringContaining("default PodNetwork not found in API") }),
+    ]);
+    expect(await requiringStatus(node)).toMatchObject({ status: 0, stdout: "" });
   });
 
   test("KE-12 KE-37 KE-46 KE-47 KE-51: gets each of its networks with addresses of its definition's IPAM, and both statuses name them", async () => {

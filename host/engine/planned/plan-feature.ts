@@ -78,6 +78,11 @@ export interface GuardContext extends FeatureContext {
 
 /** The hooks of one feature in the plan of an ADD. A hook of a feature that is off costs nothing but a look at the configuration. */
 export interface PlanFeature {
+  /** The feature's part in STATUS: whether the node could serve an ADD. */
+  readonly readiness?: {
+    readonly isOn: (configuration: HostConfiguration) => boolean;
+    readonly check: (cluster: Cluster | undefined) => Promise<Result<void>>;
+  };
   /** Networks of the pod besides those of the annotation `k8s.v1.cni.cncf.io/networks`. */
   readonly networks?: {
     readonly isNeeded: (configuration: HostConfiguration, pod: Pod | undefined) => boolean;

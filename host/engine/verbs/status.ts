@@ -19,6 +19,8 @@ export async function status(call: Call): Promise<Result<void>> {
   if (!ready.ok) return failed(unavailable(ready.fault));
   const list = await findDefaultNetwork(call);
   if (!list.ok) return failed(unavailable(list.fault));
+  const features = await requireFeatures(call);
+  if (!features.ok) return failed(unavailable(features.fault));
   const found = await requirePlugins(call, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));
   const { cniDir } = call.configuration;
@@ -27,6 +29,16 @@ export async function status(call: Call): Promise<Result<void>> {
   const chain = statusChain({ list: list.value, path: call.request.path, inherited: call.inherited });
   const ended = await runChain(chain, call.runStep({ network: list.value.name, ifname: "" }, statusStepMs));
   return ended.ok ? ok(undefined) : failed(ended.fault);
+}
+
+/** Succeeds if each feature that the configuration switches on could serve an ADD. Fault: that of the first feature that could not. */
+async function requireFeatures({ features, configuration, cluster }: Call): Promise<Result<void>> {
+  for (const { readiness } of features) {
+    if (readiness?.isOn(configuration) !== true) continue;
+    const ready = await readiness.check(await cluster());
+    if (!ready.ok) return ready;
+  }
+  return ok(undefined);
 }
 
 /** The fault as NOT_AVAILABLE (code 50), because it would make an ADD fail. The cause's own remedy stays in the details. */

@@ -42,6 +42,12 @@ export const featureKeys = {
       "Whether pods' networks come from PodNetworks (KEP-3698) of the Kubernetes API, too; {usual} by default. Needs the chart's networks.enabled.",
     usual: false,
   }),
+  requireDefaultPodNetwork: key({
+    kind: boolean,
+    about:
+      'Whether STATUS answers code 50 while the Kubernetes API has no PodNetwork "default", so that the kubelet reports a node that is not ready; {usual} by default. Needs podNetworks.',
+    usual: false,
+  }),
   hotPlug: key({
     kind: boolean,
     about:

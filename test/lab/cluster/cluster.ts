@@ -31,13 +31,11 @@ import { helmBinary } from "../kube/helm.ts";
 import { type Finished, requirePrivateNamespaces } from "../namespaces.ts";
 import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 import { type ClusterNetwork, makeClusterNetwork } from "./network.ts";
-import { type ClusterNode, startNode } from "./node.ts";
+import { type ClusterNode, type NodeChoices, startNode } from "./node.ts";
 
-export interface ClusterInit {
+export interface ClusterInit extends NodeChoices {
   /** The number of nodes, up to 3. Default: 1. */
   readonly nodes?: number;
-  /** The address of the cluster's DNS, which kubelets give to pods. Default: none. */
-  readonly clusterDns?: string;
   /** More flags for kube-apiserver, which win over its usual ones. */
   readonly apiFlags?: readonly string[];
 }
@@ -62,7 +60,7 @@ export interface Cluster extends Omit<ControlPlane, "dispose"> {
 }
 
 /** Starts a cluster. Resolves when the API server accepts pods and a kubelet runs on each node. */
-export async function startCluster({ nodes: count = 1, clusterDns, apiFlags }: ClusterInit = {}): Promise<Cluster> {
+export async function startCluster({ nodes: count = 1, apiFlags, ...chosen }: ClusterInit = {}): Promise<Cluster> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-cluster-"));
   let api: ControlPlane | undefined;
@@ -79,7 +77,7 @@ export async function startCluster({ nodes: count = 1, clusterDns, apiFlags }: C
     network = makeClusterNetwork(api.port);
     const [plane, connected] = [api, network];
     const starting = Array.from({ length: count }, (_, index) =>
-      startNode(join(directory, `node-${index + 1}`), index, plane, connected, clusterDns),
+      startNode(join(directory, `node-${index + 1}`), index, plane, connected, chosen),
     );
     const started = await Promise.allSettled(starting);
     for (const each of started) if (each.status === "fulfilled") nodes.push(each.value);

@@ -64,6 +64,14 @@ export interface NetworkStep {
   readonly capabilities?: Readonly<Record<string, boolean>>;
 }
 
+/** The choices of a cluster for its nodes. */
+export interface NodeChoices {
+  /** The address of the cluster's DNS, which the kubelet gives to pods. */
+  readonly clusterDns?: string;
+  /** The path of containerd. Default: the distribution's. */
+  readonly containerd?: string;
+}
+
 /** The names of a node's links, sorted. */
 export const linkNames = (node: NamespaceCommands): readonly string[] =>
   node
@@ -84,7 +92,7 @@ export async function startNode(
   index: number,
   api: ControlPlane,
   network: ClusterNetwork,
-  clusterDns: string | undefined,
+  { clusterDns, containerd: runtime = program("containerd") ?? "" }: NodeChoices,
 ): Promise<ClusterNode> {
   const name = `node-${index + 1}`;
   const machine = makeMachine(name, directory, programPath.split(":"));
@@ -123,7 +131,7 @@ export async function startNode(
       log: () => readFileSync(log, "utf8"),
     };
   };
-  const containerd = server(program("containerd") ?? "", ["--config", runtimeConfiguration], async (logged) => {
+  const containerd = server(runtime, ["--config", runtimeConfiguration], async (logged) => {
     const deadline = performance.now() + startMs;
     for (;;) {
       // The runtime service answers after it has found the containers of before, and a kubelet that is refused ends.

@@ -36,6 +36,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
 {{- if eq .Values.nativePlugins "none" }}{{ $_ := set $own "wasm" (include "plexus.componentsOnly" . | fromJson) }}{{ end -}}
 {{- if .Values.networks.enabled }}{{ $_ := set $own "podNetworks" true }}{{ end -}}
+{{- if eq (include "plexus.requiresDefault" .) "yes" }}{{ $_ := set $own "requireDefaultPodNetwork" true }}{{ end -}}
 {{- if .Values.dynamicResources.enabled }}{{ $_ := set $own "kubernetes" (dict "resourceClaims" true) }}{{ end -}}
 {{- if .Values.externalPorts.enabled }}{{ $_ := set $own "externalPorts" true }}{{ end -}}
 {{- if .Values.policies.enabled }}{{ $_ := set $own "policies" dict }}{{ end -}}
@@ -63,6 +64,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- $further := ternary (list "SYS_ADMIN" "NET_RAW") (list "SYS_ADMIN") .Values.probes.enabled -}}
 {{- if eq (toString .Values.config.hotPlug) "true" }}{{ .Values.capabilities.hotPlugAgent | mustToJson }}
 {{- else }}{{ ternary (concat .Values.capabilities.agent $further) .Values.capabilities.agent $looks | uniq | mustToJson }}{{ end -}}
+{{- end -}}
+
+{{- /* "yes" if a node is not ready without the PodNetwork "default". */ -}}
+{{- define "plexus.requiresDefault" -}}
+{{- and .Values.networks.enabled .Values.networks.requireDefault | ternary "yes" "" -}}
 {{- end -}}
 
 {{- /* Not empty if plexus-controller is needed: a part of it is switched on. */ -}}
