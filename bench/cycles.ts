@@ -1,6 +1,5 @@
 // daemon-rss: the memory of the daemon and its sandbox processes, idle and after many ADD/DEL cycles with three loaded delegates, with both starts of
-// sandbox processes. The
-// chain needs little kernel work: WASM IPAM, WASM status-shaper, and status-shaper again under a third name and digest.
+// sandbox processes. The chain needs little kernel work: WASM IPAM, WASM status-shaper, and status-shaper again under a third name and digest.
 
 import { appendFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import { filesBelow } from "../test/lab/namespaces.ts";
 import { dist, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
 import { type Benchmark, memoryRows } from "./measure.ts";
-import { familyOf, pssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
+import { familyPssMiB, rssMiB, startObservedDaemon, surplusMs } from "./observed-daemon.ts";
 
 const components = ["ipam-host-local", "status-shaper"];
 /** The number of all cycles, and of the cycles before the first measurement. */
@@ -19,7 +18,7 @@ const lanes = 8;
 /** Bounds of the memory, in MiB. */
 const maxEngine = 120;
 const maxFamily = 220;
-/** The aims of issue 36, in MiB. */
+/** The aims with copies of a zygote, in MiB. */
 const familyAim = 100;
 const idleAim = 60;
 
@@ -38,16 +37,13 @@ interface Growth {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Surplus sandbox processes end 10 s after their last call. */
-const surplusMs = 12_000;
-
 /** The median of 5 measurements half a second apart, because V8 returns memory with a delay. */
 async function memoryOf(pid: number): Promise<Memory> {
   await wait(surplusMs);
   const measurements: Memory[] = [];
   for (let look = 0; look < 5; look++) {
     await wait(500);
-    measurements.push({ engine: rssMiB(pid), family: familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0) });
+    measurements.push({ engine: rssMiB(pid), family: familyPssMiB(pid) });
   }
   const middle = (of: (memory: Memory) => number): number => measurements.map(of).toSorted((a, b) => a - b)[2] ?? Number.NaN;
   return { engine: middle(({ engine }) => engine), family: middle(({ family }) => family) };
@@ -98,7 +94,8 @@ async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
   const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
   const daemon = await startObservedDaemon({
     socket: join(plexus.directory, "daemon", "plexus.sock"),
-    args: ["--sandbox-start", start],
+    // A daemon prepares components that the calls of before have left in its state directory.
+    args: ["--sandbox-start", start, "--state-dir", cniDir],
   });
   const config = cycledConfiguration(cniDir, runDir, leases);
   const program = join(plexus.cniPath, "plexus");
@@ -140,9 +137,8 @@ async function measureGrowth(start: "copy" | "new"): Promise<Growth | string> {
   }
 }
 
-// Copies are the default.
-const row = memoryRows(() => measureGrowth("copy"));
-const newRow = memoryRows(() => measureGrowth("new"));
+const row = memoryRows(() => measureGrowth("new"));
+const copyRow = memoryRows(() => measureGrowth("copy"));
 
 export const cycleBenchmarks: readonly Benchmark[] = [
   row(
@@ -175,14 +171,14 @@ export const cycleBenchmarks: readonly Benchmark[] = [
     `at most ${idleAim} MiB`,
     ({ idle }) => ({ subject: [idle.family], baseline: [idleAim] }),
   ),
-  newRow("daemon-rss-idle-new", "the same with --sandbox-start new / the same aim", "none: for comparison", ({ idle }) => ({
+  copyRow("daemon-rss-idle-copy", "the same with --sandbox-start copy / the same aim", `at most ${idleAim} MiB`, ({ idle }) => ({
     subject: [idle.family],
     baseline: [idleAim],
   })),
-  newRow(
-    "daemon-rss-family-new",
-    `engine and sandbox processes together (proportional set size) after ${cycles} cycles with --sandbox-start new / the aim with copies`,
-    "none: for comparison",
+  copyRow(
+    "daemon-rss-family-copy",
+    `engine and sandbox processes together (proportional set size) after ${cycles} cycles with --sandbox-start copy / their aim`,
+    `at most ${familyAim} MiB`,
     ({ after }) => ({ subject: [after.family], baseline: [familyAim] }),
   ),
 ];

@@ -18,7 +18,7 @@ import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaCo
 import { attachAndDetachAll, type CrowdRun, lanes, type Throughput } from "./crowded.ts";
 import { createPodNamespaces, type PodNamespaces, runAll, runLanes } from "./lanes.ts";
 import { ContenderFailures } from "./failures.ts";
-import { familyOf, highestRssMiB, pssMiB } from "./observed-daemon.ts";
+import { familyPssMiB, highestRssMiB } from "./observed-daemon.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
 
 const native = ["bridge", "host-local"];
@@ -100,7 +100,8 @@ export async function compare(): Promise<Comparison | string> {
   stack.defer(() => thick.stop());
   const daemon = await startDaemon({
     socket: join(plexus.directory, "daemon", "plexus.sock"),
-    args: ["--node-name", "node", "--kubeconfig", api.plexus],
+    // Its own state: a daemon prepares components that earlier rows have left in the default directory.
+    args: ["--node-name", "node", "--kubeconfig", api.plexus, "--state-dir", plexus.state("daemon-state")],
   });
   stack.defer(async () => void (await daemon.stop()));
 
@@ -141,14 +142,10 @@ export async function compare(): Promise<Comparison | string> {
   const pods: CreatedPod[] = [];
   for (let pod = 0; pod < crowdPods; pod++) pods.push(await api.pod("shop", `crowd-${pod}`));
   const crowd = await crowdTimes(field, pods, { plexus: daemon.pid, thick: thick.pid }, failures);
-  const daemons = { plexus: familyPss(daemon.pid), thick: familyPss(thick.pid) };
+  const daemons = { plexus: familyPssMiB(daemon.pid), thick: familyPssMiB(thick.pid) };
   const slowPod = await api.pod("shop", "slow", "slow");
   const callers = await callersMemory(field, slowPod, () => slow.calls().length, slow.clear, failures);
   return { pods: times, crowd, daemons, callers, failures };
-}
-
-function familyPss(pid: number): number {
-  return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
 }
 
 /** ADD and DEL of a pod by each contender in turn. */

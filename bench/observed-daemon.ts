@@ -60,6 +60,14 @@ export function pssMiB(pid: number): number {
   return kiBOf(`/proc/${pid}/smaps_rollup`, "Pss") / 1024;
 }
 
+/** The proportional set size of a process and its living descendants in MiB. */
+export function familyPssMiB(pid: number): number {
+  return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
+}
+
+/** Milliseconds after the last call until surplus sandbox processes have ended; they stay for 10 s. */
+export const surplusMs = 12_000;
+
 /** The resident set size of a process in MiB. */
 export function rssMiB(pid: number): number {
   return kiBOf(`/proc/${pid}/status`, "VmRSS") / 1024;

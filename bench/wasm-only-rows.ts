@@ -111,6 +111,16 @@ export const wasmOnlyBenchmarks: readonly Benchmark[] = [
   cpuRow({ id: "wasm-only-cpu-multus", target: comparison }, "wasmApi", "thick"),
   row(
     {
+      id: "wasm-only-rss",
+      title: `proportional set size of plexusd with the processes of two components / of multus-daemon, after these pods`,
+      target: comparison,
+      unit: "MiB",
+    },
+    ({ memory, missingApiReason }) =>
+      memory === undefined ? (missingApiReason ?? "not measured") : { subject: [memory.wasmApi], baseline: [memory.thick] },
+  ),
+  row(
+    {
       id: "floor-links",
       title: `ADD of a pod on a host with ${manyLinks} links / without them, ${whats.floor}`,
       target: comparison,

@@ -16,6 +16,7 @@ import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaCo
 import { attachAndDetachAll, type Throughput } from "./crowded.ts";
 import { floorContender } from "./floor.ts";
 import { createPodNamespaces, type PodNamespaces } from "./lanes.ts";
+import { familyPssMiB, surplusMs } from "./observed-daemon.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
 
 const native = ["bridge", "host-local"];
@@ -47,6 +48,8 @@ export interface WasmOnly {
   /** Times of wasm and floor as in pod0, on a host with many links. */
   readonly pod0Links: Taken<PodTimes>;
   readonly crowd: Taken<readonly Throughput[]>;
+  /** The proportional set size in MiB of each daemon with its processes, after all these pods; undefined if they were not measured. */
+  readonly memory: Readonly<Record<"wasmApi" | "thick", number>> | undefined;
   /** The reason why wasmApi and thick were not measured; undefined if they were. */
   readonly missingApiReason: string | undefined;
 }
@@ -171,7 +174,14 @@ export async function measureWasmOnly(): Promise<WasmOnly | string> {
   const crowd = await crowdTimes(bench, daemon.pid);
   const { pod0, oneShot, pod0Links } = await loneTimes(bench);
   const pod3 = await withSecondaries(bench, 3);
-  return { pod0, oneShot, pod3, pod0Links, crowd, missingApiReason: typeof cluster === "string" ? cluster : undefined };
+  const memory = withApi === undefined ? undefined : await memoryOf(withApi);
+  const missingApiReason = typeof cluster === "string" ? cluster : undefined;
+  return { pod0, oneShot, pod3, pod0Links, crowd, memory, missingApiReason };
+}
+
+async function memoryOf({ daemon, thick }: Cluster): Promise<WasmOnly["memory"]> {
+  await new Promise((resolve) => setTimeout(resolve, surplusMs));
+  return { wasmApi: familyPssMiB(daemon), thick: familyPssMiB(thick.pid) };
 }
 
 async function startCluster(
@@ -201,7 +211,8 @@ async function startCluster(
   stack.defer(() => thick.stop());
   const daemon = await startDaemon({
     socket: join(sandboxed.directory, "daemon-api", "plexus.sock"),
-    args: ["--node-name", "node", "--kubeconfig", api.plexus],
+    // Its own state: a daemon prepares components that earlier rows have left in the default directory.
+    args: ["--node-name", "node", "--kubeconfig", api.plexus, "--state-dir", sandboxed.state("daemon-state")],
   });
   stack.defer(async () => void (await daemon.stop()));
   return { api, socket: daemon.socket, thick, daemon: daemon.pid };

@@ -94,8 +94,12 @@ export function comparedQuantities(rows: readonly Row[]): readonly ComparedQuant
   });
   const memory = byId.get("multus-rss-daemon");
   if (memory === undefined) return measured;
+  const withComponents = byId.get("wasm-only-rss");
   const figures = new Map<Contender, Figure>([
-    ["Plexus, components", { value: memory.median, share: memory.ratio }],
+    ["Plexus, native plugins", { value: memory.median, share: memory.ratio }],
+    ...(withComponents === undefined
+      ? []
+      : [["Plexus, components", { value: withComponents.median, share: withComponents.ratio }] as const]),
     ["Multus thick", { value: memory.baseline, share: 1 }],
   ]);
   return [...measured, { what: "memory of the daemon", unit: memory.unit, lessIsBetter: true, figures }];

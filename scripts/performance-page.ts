@@ -51,7 +51,8 @@ ${comparisonTable(comparedQuantities(rows))}
 
 ![Bars: the figures of the table, with thick Multus as 1](../pictures/performance.svg)
 
-- **Memory is what Plexus pays.** The daemon and two idle sandbox processes take ${share("multus-rss-daemon")} the memory of multus-daemon; thin Multus has no daemon. The program that the runtime starts for each
+- **Memory is what Plexus pays.** The daemon and two idle sandbox processes take ${share("multus-rss-daemon")} the memory of multus-daemon, and ${share("wasm-only-rss")} with the processes of two components. Each
+  further component that is in use has a process of its own. Thin Multus has no daemon. The program that the runtime starts for each
   call takes ${median("multus-rss-call-thin")} MiB, thin Multus ${baseline("multus-rss-call-thin")} MiB, multus-shim ${baseline("multus-rss-call-thick")} MiB.
 - **A call without a daemon** starts Node: an ADD takes ${median("one-shot-pod0")} ms with native plugins and ${median("wasm-only-one-shot-process")} ms with two components. A node has such calls only while the daemon is away.
 - Rows that miss their target are marked **NOT MET** in the [table of all rows](#all-rows). [Beside Multus](comparison.md) has the times of an installation, a removal and an upgrade.

@@ -70,6 +70,13 @@ export function wasmOnlyRows(): readonly (readonly [string, Meaning])[] {
     cpu("wasm-only-cpu", `${daemon}, against ${native}`),
     cpu("wasm-only-cpu-floor", `${daemon}, against ${cProgram}`),
     cpu("wasm-only-cpu-multus", `${daemonWithApi}, against ${multus}`),
+    [
+      "wasm-only-rss",
+      {
+        what: "proportional set size of plexusd with the processes of its two components, against multus-daemon, after these pods",
+        target: comparison,
+      },
+    ],
     ["floor-links", { what: `ADD by ${cProgram} on a host with 2,000 links, against a host without them`, target: comparison }],
     [
       "wasm-only-links",
