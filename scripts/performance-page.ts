@@ -13,7 +13,7 @@ export const benchmarkPath = "docs/reference/benchmark.json";
 
 /** Day and machine of the committed result. */
 const measured =
-  "2026-11-24, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
+  "2026-11-30, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
 
 /** A row of the page's first table. */
 export function tableRow(row: Row | FailedRow): string {
@@ -96,8 +96,8 @@ The test \`scripts/performance-page.test.ts\` checks these bounds: the component
 
 ## All rows
 
-Subject and baseline take turns within one run. The rows \`wasm-only-…\`, \`floor-…\` and \`daemon-…\` of pods were measured two hours after the others, on the same
-machine. The rows \`claims-…\`, \`delegate-…\`, \`policies-…\`, \`policy-…\` and \`sandbox-…-copy\` are of 2026-11-29, on another machine of the same kind.
+Subject and baseline take turns within one run. All rows are of one run of 45 minutes on a quiet machine, but for the memory rows \`daemon-rss…\` except
+\`-large\`, \`multus-rss-daemon\` and \`wasm-only-rss\`, which were measured on the same machine two hours later.
 
 | id | comparison | unit | n | median | p95 | baseline | ratio | target |
 |---|---|---|---|---|---|---|---|---|

@@ -70,9 +70,11 @@ describe.skipIf(missingForKube("pods on PodNetworks"))("a pod on PodNetworks", (
   };
 
   /** The answer of a node that is not ready without the default PodNetwork. */
-  const requiringStatus = ({ network, bridge, request }: Node): Promise<Answer> => {
-    const keys = { kubeconfig: api.adminKubeconfig, podNetworks: true, requireDefaultPodNetwork: true };
-    return request({ verb: "STATUS", config: network([bridge("pods", "10.10.0.0/24")], keys) });
+  const requiringStatus = ({ host, bridge, request }: Node): Promise<Answer> => {
+    const keys = { cniVersion: "1.1.0", kubeconfig: api.adminKubeconfig, podNetworks: true, requireDefaultPodNetwork: true };
+    // Plugins of a network of 1.0.0 know no STATUS.
+    const delegates = [{ cniVersion: "1.0.0", name: "pods", plugins: [bridge("pods", "10.10.0.0/24")] }];
+    return request({ verb: "STATUS", config: host({ ...keys, delegates }) });
   };
 
   beforeAll(async () => {
