@@ -40,7 +40,7 @@ export function surroundingsPage(records: readonly SurroundingsRecord[] = surrou
 
 Programs that share a node with Plexus, each with what was tried on a node with a real kubelet and containerd, unless the row
 \`how\` says otherwise. Tests with real programs run where these were built: \`node test/lab/surroundings/NAME/get.ts\` builds them once from their
-Go modules. \`npm run test:cluster -- test/cluster/surroundings\` runs all tests.
+Go modules. \`npm run test:cluster -- test/cluster/surroundings\` runs all tests. Plexus' chart has its default values, so the daemon is a user of its own.
 
 ${records.map(section).join("\n")}`;
 }
