@@ -8,11 +8,6 @@ export interface Open {
 }
 
 export const openRows: Readonly<Record<string, Open>> = {
-  "DE-BOND-01": {
-    reason:
-      "The kernel of the tests has no bonds, and bond-cni is not built: vectors and `npm run vm` on the capability stand for a comparison.",
-    issue: "Compare the delegate bond with bond-cni on Debian's kernel.",
-  },
   "DE-TAP-07": {
     reason:
       "The kernel gives a tap the context of the process that makes it; `sockcreate` does not count (`selinux_tun_dev_create`). The contract's `add-tap` has no context, so the delegate refuses the key with code 7. Without SELinux the reference fails, too.",

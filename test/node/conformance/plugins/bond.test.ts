@@ -51,7 +51,7 @@ const refusalIn = ({ status, stdout }: CallAnswer): string => (status === 0 ? ""
 const membersIn = (links: ReadonlyMap<string, LinkFacts> | undefined, pod: number): unknown =>
   members.map((name) => links?.get(`${pod} ${name}`));
 
-describe.skipIf(unable)("bond beside bond-cni", () => {
+describe.skipIf(unable)("DE-BOND-01: bond beside bond-cni", () => {
   let side: SideBySide;
   let outcomes: ReadonlyMap<string, Outcomes>;
   /** Each half's links before the first ADD, and after the last DEL. */
