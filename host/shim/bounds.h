@@ -25,6 +25,7 @@
 #define NETLINK_SECOND_FD 960          /* the second namespace's descriptor (PROTOCOL.md); the shim's others are lower */
 #define NETLINK_COOKIE_PID 0x78656c70u /* the sender of the message with the namespace's cookie (PROTOCOL.md) */
 #define SYSCTL_MAX 65536               /* of one value */
+#define SYSCTLS_MAX (1u << 20)         /* of the values in one answer to SYSCTL */
 #define PACKETS_MAX 64
 #define PACKET_MAX 1500
 #define ASKS_MAX 64                    /* ASKs at once */

@@ -129,7 +129,8 @@ static bool read_change(const struct nlmsghdr *header, struct bytes link, struct
     memcpy(&change->index, link.data + offsetof(struct ifinfomsg, ifi_index), sizeof change->index);
     for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
         if (type == IFLA_NET_NS_FD || type == IFLA_NET_NS_PID || type == IFLA_TARGET_NETNSID) change->moves = true;
-        if (type == IFLA_VFINFO_LIST) change->sets_functions = true;
+        /* Port profiles are settings of virtual functions, too. */
+        if (type == IFLA_VFINFO_LIST || type == IFLA_VF_PORTS || type == IFLA_PORT_SELF) change->sets_functions = true;
         if (type != IFLA_IFNAME) continue;
         memset(change->name, 0, IFNAMSIZ); /* the kernel takes the last one */
         memcpy(change->name, value.data, value.size < IFNAMSIZ ? value.size : IFNAMSIZ - 1);

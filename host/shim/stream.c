@@ -13,8 +13,7 @@ size_t stream_send(int fd, const struct buffer *out, size_t sent) {
     return sent;
 }
 
-void stream_flush(struct stream *stream) {
-    if (stream->handling) return;
+static void send_queue(struct stream *stream) {
     stream->sent = stream_send(stream->watch.fd, &stream->out, stream->sent);
     /* Dropping moves the rest. Half at a time, each byte is moved once at most. */
     if (stream->sent >= stream->out.size - stream->sent) {
@@ -22,6 +21,11 @@ void stream_flush(struct stream *stream) {
         stream->sent = 0;
     }
     stream->watch.events = stream->out.size > 0 ? POLLIN | POLLOUT : POLLIN;
+}
+
+/* The bound holds while frames are handled, too: one read may bring a hundred frames, each of which asks for megabytes. */
+void stream_flush(struct stream *stream) {
+    if (!stream->handling) send_queue(stream);
     if (stream->out.size - stream->sent > QUEUE_MAX)
         fail(CNI_IO, "Report this: the engine asks without reading answers.", "%zu bytes of answers wait for the engine", stream->out.size - stream->sent);
 }

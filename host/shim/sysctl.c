@@ -41,7 +41,9 @@ int set_sysctls(const struct message *sysctl, struct done *done) {
     done->begun = root >= 0;
     while (root >= 0 && done->error == 0 && at < end) {
         const char *key = at, *value = key + strlen(key) + 1;
-        done->error = value >= end || !is_key(key) ? EINVAL : set(root, key, value, &done->out);
+        /* Before the setting is read or written: the answer has place for its value, whatever the value is. */
+        bool fits = done->out.size + SYSCTL_MAX <= SYSCTLS_MAX;
+        done->error = value >= end || !is_key(key) ? EINVAL : !fits ? EMSGSIZE : set(root, key, value, &done->out);
         at = value >= end ? end : value + strlen(value) + 1;
     }
     return root;

@@ -55,13 +55,28 @@ const maxFileBytes = 1024 * 1024;
 
 /**
  * Credentials from the current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: an attacker
- * between node and API server could choose a pod's networks.
+ * between node and API server could choose a pod's networks. A kubeconfig that another user may write names no files: that user would
+ * have this process read them, and send them to a server of that user.
  */
 export function kubeconfigCredentials(path: string, rules: KubeconfigRules = {}): CredentialSource {
   return async () => {
-    const value = await parseKubeconfig(path, rules.note);
-    return value.ok ? credentialsIn(value.value, path, rules) : value;
+    let writer: string | undefined;
+    const value = await parseKubeconfig(path, (file, stats) => {
+      writer = otherWriter(stats);
+      rules.note?.(file, stats);
+    });
+    // An administrator's own command has the rights of the administrator alone.
+    const isAdministrators = rules.plugins !== undefined;
+    return value.ok ? credentialsIn(value.value, path, rules, isAdministrators ? undefined : writer) : value;
   };
+}
+
+/** The users besides root and this process' own that may write the file, in a phrase; undefined: there are none. */
+function otherWriter({ uid, gid, mode }: BigIntStats): string | undefined {
+  if (uid !== 0n && uid !== BigInt(process.geteuid?.() ?? 0)) return `user ${uid}`;
+  if ((mode & 0o002n) !== 0n) return "every user";
+  const isOwnGroup = gid === 0n || gid === BigInt(process.getegid?.() ?? 0);
+  return (mode & 0o020n) !== 0n && !isOwnGroup ? `group ${gid}` : undefined;
 }
 
 /** The parsed content of a kubeconfig. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
@@ -70,18 +85,22 @@ export async function parseKubeconfig(path: string, note?: NoteFile): Promise<Re
   return text.ok ? parse(text.value, path) : text;
 }
 
-/** The credentials in the parsed kubeconfig from `path`, as `kubeconfigCredentials`. */
+/**
+ * The credentials in the parsed kubeconfig from `path`, as `kubeconfigCredentials`. `writer`: other users that may write the kubeconfig,
+ * which then may name no file.
+ */
 export async function credentialsIn(
   value: unknown,
   path: string,
   { allowInsecure = false, plugins, note }: KubeconfigRules,
+  writer?: string,
 ): Promise<Result<Credentials>> {
   const entry = readKubeconfig(value, path, plugins?.read);
   if (!entry.ok) return entry;
   if (entry.value.insecure && !allowInsecure) {
     return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
   }
-  const credentials = withFiles(path, entry.value, note);
+  const credentials = withFiles(path, entry.value, note, writer);
   const { plugin } = entry.value;
   return plugin === undefined || plugins === undefined || !credentials.ok
     ? credentials
@@ -121,11 +140,18 @@ async function parse(text: string, path: string): Promise<Result<unknown>> {
   }
 }
 
-function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefined): Result<Credentials> {
+function withFiles(
+  path: string,
+  entry: KubeconfigEntry,
+  note: NoteFile | undefined,
+  writer: string | undefined,
+): Result<Credentials> {
   const { server, serverName, insecure } = entry;
   const read = (material: Material | undefined, what: string): Result<string | undefined> => {
     if (material === undefined) return ok(undefined);
     if ("data" in material) return ok(material.data);
+    if (writer !== undefined)
+      return invalid(path, `the ${what} is a file, which is not read, because ${writer} may write the kubeconfig. Put the content into it`);
     const file = isAbsolute(material.file) ? material.file : join(dirname(path), material.file);
     return readFile(file, `${what} of kubeconfig ${path}`, note);
   };

@@ -69,6 +69,6 @@ function readPresent(path: string): Buffer | undefined {
 
 function reasonOf(errno: number): string {
   return errno === EKEYREJECTED
-    ? "the launch server writes no step that is neither Plexus nor in the file already, and no list without a name that CNI allows. After a change of the template's type, restart plexusd"
+    ? "the launch server writes no step that is neither Plexus nor in the file already, no list without a name that CNI allows, and no member of Plexus' step that the template lacks. After a change of the template's type, restart plexusd"
     : `${getSystemErrorName(-errno)}: ${getSystemErrorMessage(-errno)}`;
 }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { nodeKubeconfigName } from "../../cluster/kube/in-cluster.ts";
 import { kubeletDirectory, podResourcesSocket } from "../../cluster/kubelet/kubelet-paths.ts";
 import { defaultMultusDirectory } from "../../../src/configuration/keys/place-keys.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
@@ -12,16 +13,18 @@ import type { DaemonBounds, DaemonUser } from "../../sandbox/launcher/launch-ser
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import { isShared } from "../../store/files/shared-with-root.ts";
 import { statsOf } from "../../store/files/stats-of.ts";
-import type { DaemonOptions } from "./options.ts";
+import type { CniConfigurationOptions, DaemonOptions } from "./options.ts";
 
 const deviceInfoDirectories = ["cni", "dp"].map((name) => `${deviceInfoDirectory}/${name}`);
 
 /** The bounds. Makes the directories that the daemon would make: a rule of Landlock is for a file that exists. */
 export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): DaemonBounds {
-  const { socket, statusSocket, residents, stateDir, writeTo, uid } = options;
+  const { socket, statusSocket, residents, stateDir, writeTo, uid, kubeconfig } = options;
   const configuration = cniConfiguration && {
     path: join(cniConfiguration.directory, cniConfiguration.fileName),
     type: typeIn(cniConfiguration.template),
+    template: cniConfiguration.template,
+    kubeconfig: kubeconfig ?? nodeKubeconfigOf(cniConfiguration, socket),
   };
   const group = uid === undefined ? groupOf(stateDir) : undefined;
   if (writeTo.length === 0 && uid === undefined) return { configuration, writable: [], group };
@@ -37,6 +40,11 @@ export function boundsOf({ cniConfiguration, ...options }: DaemonOptions): Daemo
   const own = [...sockets, stateDir, credentials, ownCgroup(), "/dev/null"];
   const writable = writeTo.length === 0 ? [] : [...new Set([...writeTo, ...own.flatMap((path) => path ?? [])])];
   return { configuration, writable, group, user: uid === undefined ? undefined : userOf(uid, { cniConfiguration, ...options }) };
+}
+
+/** The kubeconfig of one-shot engines that the written configuration names where neither the template nor the command line names one. */
+export function nodeKubeconfigOf({ nodeCredentials }: CniConfigurationOptions, socket: string): string {
+  return join(nodeCredentials ?? join(dirname(socket), "credentials"), nodeKubeconfigName);
 }
 
 /**

@@ -21,12 +21,12 @@ import type { OwnFiles } from "../../node/cni-configuration/own-file.ts";
 import { version } from "../../system/version.ts";
 import { type Log, openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
-import { inClusterServer, nodeKubeconfigName } from "../../cluster/kube/in-cluster.ts";
+import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { Daemon, type DaemonInit } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
-import { boundsOf, rootSocketsOf } from "./daemon-bounds.ts";
+import { boundsOf, nodeKubeconfigOf, rootSocketsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
 import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
 import { systemClock } from "../../system/clock.ts";
@@ -44,7 +44,8 @@ function dropRights(options: DaemonOptions, launcher: string, program: ProgramOf
   const { sandboxUids } = options;
   const daemon = [nodePath(), ...process.execArgv, ...process.argv.slice(1)];
   const uids = sandboxUids !== "same" && canBecome(sandboxUids) ? sandboxUids : undefined;
-  const zygote = uids !== undefined && options.sandboxStart === "copy" ? zygoteCommand(launcher, uids, program) : undefined;
+  const copies = uids !== undefined && options.sandboxStart === "copy";
+  const zygote = copies ? zygoteCommand(launcher, uids, program, undefined, options.uid) : undefined;
   // The variable alone proves nothing.
   if (existsSync(launcher) && (!isConfined(process.env) || hasRights() || !hasUser(options)))
     process.execve?.(launcher, [launcher, ...serveArguments(uids, program, boundsOf(options), daemon, zygote)], process.env);
@@ -75,8 +76,7 @@ function serviceAccountOf({ cniConfiguration, kubeconfig, socket }: DaemonOption
   const server = cniConfiguration?.apiServer ?? inClusterServer(process.env);
   if (cniConfiguration === undefined || kubeconfig !== undefined || server === undefined) return undefined;
   // The written configuration names this path also if there is no file: the daemon's calls need none.
-  const directory = cniConfiguration.nodeCredentials ?? join(dirname(socket), "credentials");
-  return { directory: cniConfiguration.serviceAccount, server, kubeconfig: join(directory, nodeKubeconfigName) };
+  return { directory: cniConfiguration.serviceAccount, server, kubeconfig: nodeKubeconfigOf(cniConfiguration, socket) };
 }
 
 function podLifeOf(

@@ -105,6 +105,8 @@ static bool read_option(struct jail *jail, const char *name, char *value) {
     if (strcmp(name, "--filter") == 0) return read_filter(jail, value);
     if (strcmp(name, "--configuration") == 0) return read_configuration(jail, value);
     if (strcmp(name, "--type") == 0) return (jail->configuration.type = value) != NULL;
+    if (strcmp(name, "--template") == 0) return (jail->configuration.template = value)[0] == '/';
+    if (strcmp(name, "--kubeconfig") == 0) return (jail->configuration.kubeconfig = value)[0] == '/';
     if (strcmp(name, "--zygote") == 0) return jail->zygote_size < ZYGOTE_MAX && (jail->zygote[jail->zygote_size++] = value) != NULL;
     if (strcmp(name, "--supervisor") == 0) return (jail->supervisor_path = value) != NULL;
     if (strcmp(name, "--write") == 0) return jail->daemon_path_count < DAEMON_PATHS_MAX && (jail->daemon_paths[jail->daemon_path_count++] = value)[0] == '/';

@@ -16,11 +16,13 @@ const ofPrograms = [
   "configuration.c",
   "daemon-calls.c",
   "fixed-path.c",
+  "json-text.c",
   "main.c",
   "serve.c",
   "share.c",
   "sockets.c",
   "steps.c",
+  "template.c",
   "zygote.c",
 ];
 

@@ -1,11 +1,12 @@
 /* The daemon's file in the runtime's directory of network configurations, which the launch server changes in the daemon's place. The file's steps are the shim
-   and what the file had before: only other programs, which are root, add a step that the runtime executes without the node's policy.
+   and what the file had before: only other programs, which are root, add a step that the runtime executes without the node's policy. The shim's step is root's
+   template, completed.
 
      write   stdin has the bytes of the file to replace, after their number (4 bytes, little endian; ABSENT: there is no file), then the new bytes
      remove  another name, too, if plexusd wrote that file or it is a temporary one
      read    a configuration of any program that root alone may read: its bytes go to stdout
 
-   Answers an errno: ESTALE if the file has other bytes, EKEYREJECTED for other steps. */
+   Answers an errno: ESTALE if the file has other bytes, EKEYREJECTED for other steps, and for members of Plexus' step that are not the template's (template.c). */
 #include "launcher.h"
 
 enum { CONTENT_MAX = 1 << 20, PATH_BYTES = 4096 };
@@ -29,17 +30,33 @@ static long read_all(int fd, char *into, size_t capacity) {
     return -1;
 }
 
-static long read_file(int directory, const char *name) {
-    struct stat status;
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+/* Reads the file to `present`, and closes it. Answers the size, or -1 with errno. */
+static long read_opened(int fd, struct stat *status) {
     if (fd < 0) return -1;
-    bool is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    bool is_regular = fstat(fd, status) == 0 && S_ISREG(status->st_mode);
     errno = EINVAL;
     long size = is_regular ? read_all(fd, present, sizeof present) : -1;
     int error = errno;
     close(fd);
     errno = error;
     return size;
+}
+
+static long read_file(int directory, const char *name) {
+    struct stat status;
+    return read_opened(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), &status);
+}
+
+/* Whether Plexus' step is root's template, completed. A template that the daemon may write itself is none. */
+static bool is_of_template(const struct configuration *configuration, const char *content, size_t size) {
+    struct stat status;
+    unsigned daemon = configuration->reader;
+    if (configuration->template == NULL) return true;
+    long template_size = read_opened(open(configuration->template, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), &status);
+    if (template_size < 0) return false;
+    bool is_daemons = status.st_uid == daemon || (status.st_mode & (status.st_gid == daemon ? 0020u : 0002u)) != 0;
+    struct text list = {.at = content, .end = content + size}, template = {.at = present, .end = present + template_size};
+    return (daemon == 0 || !is_daemons) && keeps_template(configuration, list, template);
 }
 
 static bool may_have_steps(const struct configuration *configuration, const char *content, size_t size, size_t present_size) {
@@ -97,6 +114,7 @@ static int write_file(const struct configuration *configuration, int directory, 
     if (!is_same) return ESTALE;
     const char *content = input + skipped;
     if (!may_have_steps(configuration, content, (size_t)got - skipped, is_there ? (size_t)size : 0)) return EKEYREJECTED;
+    if (!is_of_template(configuration, content, (size_t)got - skipped)) return EKEYREJECTED;
     return replace(configuration, directory, name, content, (size_t)got - skipped, is_there);
 }
 

@@ -73,13 +73,24 @@ export function serveArguments(
 /** The work that the daemon leaves to its launch server, and the files that it may change itself, beside the options of the jail. */
 export interface DaemonBounds {
   /** The file that the launch server changes in the daemon's place (configuration.c); undefined: the daemon writes none. */
-  readonly configuration: { readonly path: string; readonly type: string } | undefined;
+  readonly configuration: WrittenConfiguration | undefined;
   /** Files and directories that the daemon may change, by Landlock; empty: all. */
   readonly writable: readonly string[];
   /** Undefined: the daemon keeps the user that it was started with. */
   readonly user?: DaemonUser | undefined;
   /** A further group of a daemon that keeps its user. */
   readonly group?: number | undefined;
+}
+
+/** The daemon's file of the runtime's network configuration. */
+export interface WrittenConfiguration {
+  readonly path: string;
+  /** Under which the runtime calls Plexus. */
+  readonly type: string;
+  /** Path of root's template, whose members Plexus' step keeps (template.c). */
+  readonly template: string;
+  /** The kubeconfig that the daemon may name where the template names none. */
+  readonly kubeconfig: string;
 }
 
 /** A user of the daemon's own, and what that user shares with root (share.c, sockets.c). */
@@ -98,9 +109,13 @@ export interface DaemonUser {
 
 /** The launcher's options for a daemon. */
 export function boundsArguments({ configuration, writable, user, group }: DaemonBounds): readonly string[] {
-  const file = configuration === undefined ? [] : ["--configuration", configuration.path, "--type", configuration.type];
+  const file = configuration === undefined ? [] : configurationArguments(configuration);
   const rights = user === undefined ? (group === undefined ? [] : ["--join", String(group)]) : userArguments(user);
   return [...file, ...writable.flatMap((path) => ["--write", path]), ...rights];
+}
+
+function configurationArguments({ path, type, template, kubeconfig }: WrittenConfiguration): readonly string[] {
+  return ["--configuration", path, "--type", type, "--template", template, "--kubeconfig", kubeconfig];
 }
 
 function userArguments({ uid, shared, sharedAlone, connects, listens }: DaemonUser): readonly string[] {

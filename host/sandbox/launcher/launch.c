@@ -128,7 +128,7 @@ int launch(struct jail *jail, int asker) {
     }
     state.controls |= namespace_controls(namespaces);
     if ((namespaces & CLONE_NEWUSER) != 0) map_ids(jail, &state);
-    if (join_cgroup(jail->cgroup, state.pid)) state.controls |= bit(CGROUP);
+    if (join_cgroup(jail->cgroup, state.pid, jail->daemon_uid)) state.controls |= bit(CGROUP);
     int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
     /* First: the sandbox process relies on a parent that may kill it. */
     drop_rights(&state, (namespaces & CLONE_NEWUSER) != 0);

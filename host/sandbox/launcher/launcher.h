@@ -68,7 +68,14 @@ struct configuration {
     char *directory; /* absolute */
     char *name;      /* the file's name; NULL: the daemon writes none */
     const char *type; /* under which the runtime calls Plexus */
+    const char *template;   /* the file that the daemon completes; NULL: the members of Plexus' step are not compared (template.c) */
+    const char *kubeconfig; /* that the daemon may name; NULL: none but the template's */
     unsigned reader;  /* the group that may read the file; 0: none */
+};
+
+/* A part of a JSON text, which is read from its start. */
+struct text {
+    const char *at, *end;
 };
 
 /* The types of a configuration's steps. */
@@ -164,6 +171,16 @@ int open_socket(const struct jail *jail, const char *verb, const char *path, int
 /* fixed-path.c: the directory of an absolute path, and the last part of the path. Answers -1 with errno: EPERM if the daemon could lead the path elsewhere. */
 int open_directory_of(const char *wanted, unsigned daemon, const char **name);
 
+/* json-text.c: each takes what comes next, after any space. Answers false for something else. */
+void skip_space(struct text *text);
+bool take(struct text *text, char wanted);
+bool take_string(struct text *text, struct text *string, bool *plain); /* `plain`: it has printable ASCII characters without escapes only */
+bool take_value(struct text *text, int depth); /* `depth`: of the arrays and objects around it */
+bool is_key(struct text string, const char *wanted); /* as Go compares keys; `wanted` has no capital letters */
+
+/* template.c: whether Plexus' steps in the list have the template's members, and no others but those that the daemon sets. */
+bool keeps_template(const struct configuration *configuration, struct text list, struct text template);
+
 /* steps.c: answers false for a text that is no list or could be read otherwise. */
 bool read_steps(const char *from, size_t size, struct steps *steps);
 bool has_step(const struct steps *steps, const char *type);
@@ -179,7 +196,7 @@ bool add_limit(struct jail *jail, int resource, unsigned long long value);
 int fork_into(unsigned long *namespaces); /* as fork(); takes away the namespaces that cannot be had */
 unsigned namespace_controls(unsigned long namespaces);
 void map_ids(const struct jail *jail, struct state *state);
-bool join_cgroup(const char *directory, int pid);
+bool join_cgroup(const char *directory, int pid, unsigned daemon); /* `daemon`: 0, or the user that must be able to write the cgroup's list of processes */
 
 /* rights.c */
 bool become(const struct state *state);

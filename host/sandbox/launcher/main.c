@@ -20,6 +20,8 @@
      --supervisor PATH       the launcher itself: only a zygote's (host/sandbox/zygote/addon.c)
      --configuration PATH    the daemon's file of the runtime's network configuration
      --type TYPE             the type of Plexus' own step in that file
+     --template PATH         root's template of that step (template.c); without one the step has any members
+     --kubeconfig PATH       the kubeconfig that the daemon may name in that step, where the template names none
      --daemon-uid UID        the daemon's user and group; without one the daemon keeps the launcher's
      --join GID              without that user: a group that the daemon is in, with what a daemon of that group has left
      --share DIRECTORY       a directory that root and that user write, with all below (share.c)

@@ -85,13 +85,22 @@ void map_ids(const struct jail *jail, struct state *state) {
     map_one(directory, "gid_map", INNER_NOBODY, (unsigned)syscall(SYS_getegid));
 }
 
-bool join_cgroup(const char *directory, int pid) {
+/* The daemon could write the file itself: a process of its own enters no cgroup that root has not given to it, and so keeps the daemon's bounds. */
+static bool is_of_daemon(int fd, unsigned daemon) {
+    struct stat status;
+    if (daemon == 0) return true;
+    if (fstat(fd, &status) != 0) return false;
+    return (status.st_mode & (status.st_uid == daemon ? 0200u : status.st_gid == daemon ? 0020u : 0002u)) != 0;
+}
+
+bool join_cgroup(const char *directory, int pid, unsigned daemon) {
     char path[512], text[16];
     struct statfs system;
     if (directory == NULL || (size_t)snprintf(path, sizeof path, "%s/cgroup.procs", directory) >= sizeof path) return false;
     int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), size = snprintf(text, sizeof text, "%d", pid);
     /* The daemon names the directory, and may not make root write into any other file. */
-    bool joined = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC && write(fd, text, (size_t)size) == size;
+    bool is_cgroup = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC;
+    bool joined = is_cgroup && is_of_daemon(fd, daemon) && write(fd, text, (size_t)size) == size;
     close(fd); /* -1 where open failed: harmless */
     return joined;
 }

@@ -17,13 +17,15 @@ const flags = ["--single-threaded", "--v8-pool-size=0", "--disable-sigusr1", "--
 
 /**
  * The command of the zygote for `program`, the command of a sandbox process that is started anew, with the script of the zygote beside its own. Undefined:
- * the addon or the script is not installed. `command`: what a copy executes, `guest` for nothing.
+ * the addon or the script is not installed. `command`: what a copy executes, `guest` for nothing. `daemon`: the daemon's own user, if it has one: the copies of
+ * its zygote enter no cgroup but its own.
  */
 export function zygoteCommand(
   launcher: string,
   uids: UidRange,
   program: ProgramOfJail,
   command: readonly string[] = ["guest"],
+  daemon?: number,
 ): readonly string[] | undefined {
   const [node, ...rest] = program.command;
   const addon = join(dirname(launcher), addonName);
@@ -38,6 +40,7 @@ export function zygoteCommand(
     ...jailArguments(uids, program),
     "--supervisor",
     launcher,
+    ...(daemon === undefined ? [] : ["--daemon-uid", String(daemon)]),
     "--",
     ...command,
   ];

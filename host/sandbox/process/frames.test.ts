@@ -1,6 +1,21 @@
 import { array, assert, jsonValue, nat, property, uint8Array } from "fast-check";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { decodeBody, encodeFrame, FrameDecoder, frameTypes } from "./frames.ts";
+
+/** A function that collects garbage. */
+function collector(): () => void {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect !== "function") throw new Error("V8 has no function that collects");
+  return () => void Reflect.apply(collect, undefined, []);
+}
+
+function usedBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 describe("frames between engine and sandbox", () => {
   it("are decoded from any chunks of the stream", () => {
@@ -24,6 +39,21 @@ describe("frames between engine and sandbox", () => {
     const head = Buffer.alloc(4);
     head.writeUInt32LE(101);
     expect(() => decoder.push(head)).toThrow("a frame of 101 bytes (at most 100)");
+  });
+
+  it("cost their own size, although their sender writes byte by byte", () => {
+    const decoder = new FrameDecoder(1 << 24);
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE(1 << 24);
+    decoder.push(head);
+    const collect = collector();
+    collect();
+    const before = usedBytes();
+    for (let count = 0; count < 200_000; count++) decoder.push(Buffer.alloc(1));
+    collect();
+    expect(usedBytes() - before).toBeLessThan(8_000_000);
+    // The decoder lives until here.
+    expect(decoder.push(Buffer.alloc(1))).toEqual([]);
   });
 
   it("are refused if their lengths contradict each other or their JSON is invalid", () => {

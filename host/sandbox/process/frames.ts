@@ -61,6 +61,9 @@ export function decodeBody(body: Buffer): Frame {
   return { type: body.readUInt8(0), call: body.readUInt32LE(1), json, raw: body.subarray(innerBytes + length) };
 }
 
+/** Chunks of an incomplete frame are joined up to this size: each one takes hundreds of bytes beside its content, and a process may write byte by byte. */
+const joinedBytes = 1024;
+
 /** Splits a stream into frames. Throws for a frame that is malformed or longer than `maxBytes`. */
 export class FrameDecoder {
   maxBytes: number;
@@ -73,8 +76,7 @@ export class FrameDecoder {
 
   /** Takes a chunk, and answers the frames that the chunk completes. */
   push(chunk: Buffer): readonly Frame[] {
-    this.#chunks.push(chunk);
-    this.#heldBytes += chunk.length;
+    this.#hold(chunk);
     const frames: Frame[] = [];
     for (;;) {
       const length = this.#length();
@@ -86,6 +88,13 @@ export class FrameDecoder {
       this.#chunks = rest.length === 0 ? [] : [rest];
       this.#heldBytes = rest.length;
     }
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#heldBytes += chunk.length;
+    const last = this.#chunks.at(-1);
+    if (last === undefined || last.length + chunk.length > joinedBytes) this.#chunks.push(chunk);
+    else this.#chunks[this.#chunks.length - 1] = Buffer.concat([last, chunk]);
   }
 
   #length(): number | undefined {

@@ -326,10 +326,12 @@ for name, attempt in tries.items():
     });
 
     test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))(
-      "divides its delegated cgroup, and raises no bound of the cgroup",
+      "divides its delegated cgroup, raises no bound of the cgroup, and starts no process in a cgroup of root",
       () => {
         const cgroup = cgroupOfTest();
-        mkdirSync(cgroup);
+        // Without the bounds of the daemon's own cgroup.
+        const foreign = `${cgroup}-of-root`;
+        for (const each of [cgroup, foreign]) mkdirSync(each);
         try {
           const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
           const found = asDaemon(
@@ -337,6 +339,7 @@ for name, attempt in tries.items():
           mkdir '${cgroup}/engine' && echo $$ > '${cgroup}/engine/cgroup.procs' && echo $PLEXUS_LAUNCH_SERVER > '${cgroup}/engine/cgroup.procs' && echo moved both
           mkdir '${cgroup}/sandbox' && chmod 664 '${cgroup}/sandbox/cgroup.procs'
           ${ask(gibibyte, `${cgroup}/sandbox`, "1")} | tr -d '\\0'
+          echo of root; ${ask(gibibyte, foreign, "1")} | tr -d '\\0'
           for file in cgroup.max.depth cgroup.max.descendants; do [ -w '${cgroup}'/$file ] && echo may write $file; done
         `,
             inside,
@@ -345,9 +348,14 @@ for name, attempt in tries.items():
           expect(found).toContain("moved both");
           expect(found).not.toContain("may write");
           const joined = 1 << controls.indexOf("cgroup");
-          expect(Number(/"controls":(\d+)/u.exec(found)?.[1]) & joined).toBe(joined);
+          const controlsAfter = (text: string): number => Number(/"controls":(\d+)/u.exec(text)?.[1]);
+          expect(controlsAfter(found) & joined).toBe(joined);
+          const asked = found.split("of root\n")[1] ?? "";
+          expect(asked).toContain("args=1");
+          expect(controlsAfter(asked) & joined).toBe(0);
         } finally {
           for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
+          spawnSync("rmdir", [foreign]);
         }
       },
     );

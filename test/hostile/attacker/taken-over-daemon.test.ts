@@ -691,6 +691,13 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
           expect(await tried).toMatchObject({ errno: EKEYREJECTED, sent: false });
         for (const second of [undefined, "/proc/self/ns/net"])
           expect(await set(pod.path, indexOf(pod, "lo"), undefined, second)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        // IFLA_VF_PORTS, IFLA_PORT_SELF: port profiles.
+        for (const profile of [24, 25]) {
+          const body = concat([ifinfomsg(other), nested(profile, [])]);
+          const request = encodeRequests([{ type: RTM_SETLINK, flags: 0, body }]);
+          const done = await engine.netlink({ path: "", request, deadlineMs: 60_000 });
+          expect([profile, done]).toEqual([profile, expect.objectContaining({ errno: EKEYREJECTED, sent: false })]);
+        }
         // Neither this message nor an earlier one makes the other link a listed one.
         const [message] = vfMessages(0, 0, { trust: true });
         const byName = {

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -52,11 +53,11 @@ function asDaemon(script: string, ...options: readonly string[]) {
 }
 
 /** Asks the launch server; answers the errno. `before`: the content that the daemon has seen; undefined: no file. */
-function write(content: string, before?: string, file = name): number | null {
+function write(content: string, before?: string, file = name, options: readonly string[] = []): number | null {
   const size = Buffer.alloc(4);
   size.writeUInt32LE(before === undefined ? 0xffff_ffff : Buffer.byteLength(before));
   writeFileSync(join(place, "request"), Buffer.concat([size, Buffer.from(before ?? ""), Buffer.from(content)]));
-  return asDaemon(`'${launcher}' --ask file write '${file}' < '${join(place, "request")}'`).status;
+  return asDaemon(`'${launcher}' --ask file write '${file}' < '${join(place, "request")}'`, ...options).status;
 }
 const remove = (file: string): number | null => asDaemon(`'${launcher}' --ask file remove '${file}' < /dev/null`).status;
 
@@ -107,6 +108,82 @@ describe("FI-28: a daemon that was taken over", () => {
     writeFileSync(path(), list("plexus"));
     expect(write(text, list("plexus"))).toBe(EKEYREJECTED);
     expect(readFileSync(path(), "utf8")).toBe(list("plexus"));
+  });
+
+  describe("and that completes root's template", () => {
+    const kubeconfig = "/run/plexus/credentials/kubeconfig";
+    const template = (): string => join(place, "template.json");
+    const members = String.raw`"logFile": "/var/log/plexus.log", "LogLevel":"debug","wasm":{"grants": [{"a":1.0}, "\"}"]}`;
+    beforeEach(() => {
+      rmSync(template(), { force: true });
+      writeFileSync(template(), `{"name":"plexus","cniVersion":"1.1.0",${members}}\n`);
+    });
+    const bounded = (...steps: readonly string[]): number | null =>
+      write(
+        `{"cniVersion":"1.1.0","name":"plexus","writtenBy":"plexusd","plugins":[${steps.join(", ")}]}`,
+        existsSync(path()) ? readFileSync(path(), "utf8") : undefined,
+        name,
+        ["--template", template(), "--kubeconfig", kubeconfig],
+      );
+    const step = (more = "", own = members): string => `{${own}, "type": "plexus"${more}}`;
+
+    test("writes the template's members with the values of the node, also of a list", () => {
+      const values = `,"capabilities":{"ips":true},"clusterNetwork":"/etc/cni/net.d/10-a.conflist","readinessindicatorfile":"/x","retired":true,"omitDefaultSteps":["a"],"disableCheck":true,"disableGC":true,"kubeconfig":"${kubeconfig}"`;
+      expect(bounded(step())).toBe(0);
+      expect(bounded(step(values))).toBe(0);
+      expect(bounded(step("", members.replace("LogLevel", "logLevel")))).toBe(0);
+      writeFileSync(template(), `{"disableCheck":true,"plugins":[{"type":"plexus",${members},"kubeconfig":"/etc/own"}],"name":"plexus"}`);
+      expect(bounded(step(',"disableCheck":true,"kubeconfig":"/etc/own"'))).toBe(0);
+    });
+
+    test.each([
+      ["another file of the log", step("", members.replace("/var/log/plexus.log", "/etc/profile.d/plexus.sh"))],
+      ["a second file of the log", step(',"logfile":"/etc/profile.d/plexus.sh"')],
+      ["a file of traces", step(',"trace":"/etc/profile.d/plexus.sh"')],
+      ["a file with further keys", step(',"configFile":"/var/lib/cni/plexus/evil.json"')],
+      ["a directory of slots, which the shim makes", step(',"runDir":"/etc/nologin"')],
+      ["a directory of the state", step(',"cniDir":"/etc/systemd/system"')],
+      ["another kubeconfig", step(',"kubeconfig":"/var/lib/cni/plexus/kubeconfig"')],
+      ["a second kubeconfig", step(`,"kubeconfig":"${kubeconfig}","Kubeconfig":"/var/lib/cni/plexus/kubeconfig"`)],
+      ["another grant", step("", members.replace("1.0", "2.0"))],
+      ["no grant at all", step("", '"logFile": "/var/log/plexus.log", "LogLevel":"debug"')],
+      ["a key that nothing knows", step(',"x":1')],
+    ])("can't write %s, which a one-shot engine of root would use", (_, text) => {
+      expect(bounded(text)).toBe(EKEYREJECTED);
+      expect(existsSync(path())).toBe(false);
+      expect(bounded(step(), text)).toBe(EKEYREJECTED);
+    });
+
+    test("can't write without a template, or with one that is no JSON or that it may write itself", () => {
+      rmSync(template());
+      expect(bounded(step())).toBe(EKEYREJECTED);
+      writeFileSync(template(), members);
+      expect(bounded(step())).toBe(EKEYREJECTED);
+      const uid = ["--daemon-uid", "1999999999", "--template", template()];
+      const own = (): number | null => write(`{"name":"plexus","plugins":[${step()}]}`, undefined, name, uid);
+      writeFileSync(template(), `{${members}}`);
+      chmodSync(place, 0o755);
+      const first = own();
+      // This user may not change users.
+      if (first === 125) return;
+      expect(first).toBe(0);
+      for (const [owner, group, mode] of [
+        [1_999_999_999, 0, 0o644],
+        [0, 1_999_999_999, 0o664],
+        [0, 0, 0o646],
+      ] as const) {
+        rmSync(path(), { force: true });
+        chownSync(template(), owner, group);
+        chmodSync(template(), mode);
+        expect([mode, own()]).toEqual([mode, EKEYREJECTED]);
+      }
+    });
+
+    test("another program's step has members of its own", () => {
+      const foreign = '{"type":"istio-cni","logFile":"/x","cniDir":"/y"}';
+      writeFileSync(path(), `{"name":"plexus","plugins":[${step()},${foreign}]}`);
+      expect(bounded(step(), foreign)).toBe(0);
+    });
   });
 
   test("keeps a step that root has put into its file, and can't put it there again after it was removed", () => {

@@ -1,12 +1,14 @@
 // Sandbox processes that are copies of a zygote: they have the jail and the limits of new ones, and whatever fails is noticed and replaced.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath } from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LimitProof } from "../../../host/node/prove-sandbox/prove-limits.ts";
+import { ownCgroup } from "../../../host/sandbox/launcher/cgroups.ts";
+import { controls } from "../../../host/sandbox/launcher/controls.ts";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { serveArguments } from "../../../host/sandbox/launcher/launch-server.ts";
 import { guestProgram } from "../../../host/sandbox/process/sandbox-process.ts";
@@ -17,6 +19,17 @@ import { root } from "../../lab/compiled.ts";
 import { dist } from "../../lab/plexus.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { isCopy, sandboxProcesses, zygoteOf } from "../../lab/sandbox-processes.ts";
+
+const cgroupOfTest = (): string => join(ownCgroup() ?? "/nonexistent", `plexus-zygote-${process.pid}`);
+const makesCgroups: Requirement = () => {
+  try {
+    mkdirSync(cgroupOfTest());
+    rmdirSync(cgroupOfTest());
+    return undefined;
+  } catch (error) {
+    return `no cgroup can be made here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
 
 const otherUids: Requirement = () => (canBecome(defaultUids) ? undefined : "this user may not change users");
 
@@ -82,6 +95,30 @@ describe.skipIf(missing("copies of a zygote", otherUids))("FI-43: sandbox proces
     expect(verdicts(copied)).toEqual(verdicts(created));
     expect(copied.limits.filter(({ holds }) => !holds)).toEqual([]);
   });
+
+  test.skipIf(missing("a cgroup for a copy", makesCgroups))(
+    "a copy enters the cgroup of a daemon with a uid of its own, and none of root",
+    () => {
+      const uid = 1_999_999_999;
+      const launcher = join(dist, "bin", "plexus-sandbox");
+      const zygote = zygoteCommand(launcher, defaultUids, program, undefined, uid) ?? [];
+      const bounds = { configuration: undefined, writable: [], user: { uid, shared: [], sharedAlone: [], connects: [], listens: [] } };
+      const joined = 1 << controls.indexOf("cgroup");
+      const found = [uid, 0].map((owner) => {
+        mkdirSync(cgroupOfTest());
+        chownSync(join(cgroupOfTest(), "cgroup.procs"), owner, owner);
+        const ask = `exec '${launcher}' --ask warm ${2 ** 34} '${cgroupOfTest()}' 256 10000 < /dev/null`;
+        const args = serveArguments(defaultUids, program, bounds, ["/bin/sh", "-c", ask], zygote);
+        try {
+          const { stdout } = spawnSync(launcher, args, { encoding: "latin1", timeout: 120_000 });
+          return Number(/"controls":(\d+)/u.exec(stdout)?.[1]) & joined;
+        } finally {
+          spawnSync("sh", ["-c", `until rmdir '${cgroupOfTest()}'; do sleep 0.1; done`], { timeout: 60_000 });
+        }
+      });
+      expect(found).toEqual([joined, 0]);
+    },
+  );
 
   test("where no zygote works, a new process is started in the same jail", () => {
     const found = pool(["/bin/false"]);

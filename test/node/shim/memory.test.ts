@@ -6,10 +6,12 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { encodeFrame } from "../../../host/protocol/frames.ts";
+import { encodeMessage } from "../../../host/protocol/message-frames.ts";
 import { startAgent } from "../../lab/agent.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";
-import { EngineSide, callWith } from "./testing/scripted-engine.ts";
+import { EngineSide, callWith, type ShimAnswer } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
 import { ENOENT, EXDEV } from "../../../host/system/errno.ts";
 
@@ -31,6 +33,14 @@ function peakKiB(pid: number): number {
   return Number(kiB);
 }
 
+/** The bytes of a question for a component. */
+function question(channel: number, path: string): Uint8Array {
+  const frame = encodeMessage(channel, { kind: "read", path, cap: 1 << 25 });
+  const bytes = frame.ok ? encodeFrame(frame.value) : frame;
+  if (!bytes.ok) throw new Error(bytes.fault.msg);
+  return bytes.value;
+}
+
 /** Effects of each kind, like those of a call with a native and a WASM step. */
 async function work(engine: EngineSide): Promise<void> {
   const environment = new Map([["CNI_COMMAND", "ADD"]]);
@@ -50,8 +60,8 @@ async function work(engine: EngineSide): Promise<void> {
     errno: 0,
   });
   expect(await engine.packet({ path: "", index: 0, packets: [] })).toMatchObject({ errno: EXDEV });
-  const question = { index: 1, answers: "arp", keys: [Buffer.alloc(4)], packets: [], deadlineMs: 0, maxAnswers: 1 } as const;
-  expect(await engine.ask({ path: "", ...question })).toMatchObject({ errno: EXDEV });
+  const ask = { index: 1, answers: "arp", keys: [Buffer.alloc(4)], packets: [], deadlineMs: 0, maxAnswers: 1 } as const;
+  expect(await engine.ask({ path: "", ...ask })).toMatchObject({ errno: EXDEV });
   expect(await engine.tap({ path: "/nonexistent", name: "tap0", multiQueue: false })).toMatchObject({ errno: ENOENT });
 }
 
@@ -71,6 +81,25 @@ describe("the shim", () => {
       },
     );
     expect(answer.status).toBe(0);
+  });
+
+  test("ends the call when an engine asks for more than may wait for it, also within one message of the stream", async () => {
+    shop.component("large", "x".repeat(8 << 20));
+    // More than may wait, and less than the answers to all questions.
+    const limited = shop.script("limited", `ulimit -v 500000; exec ${shop.shim}`);
+    const answers: ShimAnswer[] = [];
+    await callWith(
+      async (engine) => {
+        await engine.request();
+        const { path } = await engine.find("large");
+        engine.raw(Buffer.concat(Array.from({ length: 60 }, (_, index) => question(1000 + index, path))));
+        answers.push(await engine.shim.answer);
+      },
+      { shim: limited, env: { CNI_PATH: shop.cniPath }, stdin: JSON.stringify({ runDir: shop.directory }) },
+    );
+    expect(answers.map(({ status, stdout }) => [status, stdout])).toEqual([
+      [1, expect.stringContaining("bytes of answers wait for the engine")],
+    ]);
   });
 
   test("keeps no memory, descriptor or process after an effect", async () => {

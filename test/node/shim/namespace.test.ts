@@ -12,7 +12,7 @@ import { packetsIn } from "../../../host/protocol/network-fields.ts";
 import type { Done, LinkPacket } from "../../../host/protocol/messages.ts";
 import { callWith, type EngineSide } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
-import { EAGAIN, EBUSY, EINVAL, EISDIR, ENAMETOOLONG, ENODEV, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
+import { EAGAIN, EBUSY, EINVAL, EISDIR, EMSGSIZE, ENAMETOOLONG, ENODEV, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -108,6 +108,21 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
     ]);
     expect([done.errno, values(done)]).toEqual([0, ["", ""]]);
     expect(inPod(secret)).toBe("2001:0db8:0000:0000:0000:0000:0000:0001\n");
+  });
+
+  test("SYSCTL answers 1 MiB of old values at most, and stops before a key whose value may not fit", async () => {
+    const [ports, ttl] = ["net/ipv4/ip_local_reserved_ports", "net/ipv4/ip_default_ttl"] as const;
+    // A value of almost 4 KiB, and more of them than a frame holds.
+    const reserved = Array.from({ length: 650 }, (_, index) => 10_001 + 2 * index).join(",");
+    expect(await sysctl([[ports, reserved]])).toMatchObject({ errno: 0 });
+    const unchanged = inPod(ttl);
+    const many = Array.from({ length: 9000 }, (): [string, string] => [ports, ""]);
+    const done = await sysctl([...many, [ttl, "3"]]);
+    expect(done).toMatchObject({ errno: EMSGSIZE, sent: true });
+    expect(done.reply.length).toBeLessThanOrEqual(1 << 20);
+    expect(new Set(values(done))).toEqual(new Set([`${reserved}\n`]));
+    expect(inPod(ttl)).toBe(unchanged);
+    expect(await sysctl([[ports, "\n"]])).toMatchObject({ errno: 0 });
   });
 
   test("SYSCTL stops at the first key that fails, and answers the old values of the keys before it", async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -69,6 +69,29 @@ describe("a kubeconfig", () => {
         certificate: undefined,
       },
     });
+  });
+
+  test.each([
+    ["every user", 0o646, 0, 0],
+    ["group 4242", 0o664, 0, 4242],
+    ["user 4242", 0o600, 4242, 0],
+  ])("that %s may write names no file: that user would get the content of root's files", async (writer, mode, uid, gid) => {
+    const refused = { ok: false, fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining(`because ${writer} may write`) } };
+    const written = async (text: string): ReturnType<typeof read> => {
+      writeFileSync(path, text);
+      if (process.geteuid?.() === 0) chownSync(path, uid, gid);
+      chmodSync(path, mode);
+      return kubeconfigCredentials(path)();
+    };
+    if (process.geteuid?.() !== 0 && (uid !== 0 || gid !== 0)) return;
+    const server = "https://api.example:6443";
+    const cluster = { server, "certificate-authority-data": Buffer.from(pem).toString("base64") };
+    const whole = (user: object, more: object = {}): string =>
+      JSON.stringify({ ...JSON.parse(json), clusters: [{ name: "c", cluster: { ...cluster, ...more } }], users: [{ name: "u", user }] });
+    expect(await written(whole({ tokenFile: "token" }))).toMatchObject(refused);
+    expect(await written(whole({ "client-certificate": "pki/ca.crt", "client-key": "pki/ca.crt" }))).toMatchObject(refused);
+    expect(await written(json)).toMatchObject(refused);
+    expect(await written(whole({ token: "own" }))).toMatchObject({ ok: true, value: { token: "own", authority: pem } });
   });
 
   test("MC-14: is read again by each call, with its files", async () => {
