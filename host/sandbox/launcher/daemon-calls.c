@@ -1,5 +1,6 @@
 /* The system calls that a daemon does not need, and with which it could lead root's programs to other files: those that make symbolic links, hard links, devices
-   and pipes. Landlock forbids most of them, too, but not every kernel has Landlock, and Landlock allows hard links within a directory. */
+   and pipes, and those that mount: in a user namespace of its own the daemon could mount an overlay on a directory that root's programs use, and the overlay itself makes links
+   there, without these calls. Landlock forbids most of them, too, but not every kernel has Landlock, and Landlock allows hard links within a directory. */
 #include "launcher.h"
 
 #include <linux/audit.h>
@@ -14,13 +15,14 @@ enum { ARCHITECTURE = 0 };
 #endif
 
 /* <linux/seccomp.h>: without it kernels before 5.16 make all of the process' memory accesses slower. */
-enum { ALLOW_SPECULATION = 4, FIRST_X32 = 0x40000000, IO_URING_SETUP = 425 };
+enum { ALLOW_SPECULATION = 4, FIRST_X32 = 0x40000000, IO_URING_SETUP = 425, FSOPEN = 430 };
 
 static const uint32_t forbidden[] = {
 #ifdef SYS_link
     SYS_link,  SYS_symlink,  SYS_mknod,
 #endif
     SYS_linkat, SYS_symlinkat, SYS_mknodat, IO_URING_SETUP, /* a ring makes links without these calls */
+    SYS_mount,  FSOPEN,
 };
 
 bool forbid_links(void) {

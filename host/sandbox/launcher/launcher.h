@@ -214,7 +214,7 @@ bool make_root(const struct jail *jail);
 bool restrict_files(const struct jail *jail);
 long restrict_daemon(const struct jail *jail); /* answers the ABI of Landlock, or 0 if the kernel refuses */
 
-/* daemon-calls.c: this process and its children make no link, device or pipe. False: the kernel refuses the filter. */
+/* daemon-calls.c: this process and its children make no link, device, pipe or mount. False: the kernel refuses the filter. */
 bool forbid_links(void);
 
 /* execute.c: moves the command, and leaves the process no other program to execute. Needs no_new_privs. */

@@ -111,11 +111,15 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a
 import ctypes, errno
 libc = ctypes.CDLL(None, use_errno=True)
 ring = libc.syscall(425, 1, ctypes.create_string_buffer(120))
-print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a ring")'
+print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a ring")
+# CLONE_NEWUSER and CLONE_NEWNS: there this process may mount, and an overlay makes links without these calls.
+libc.unshare(0x10020000)
+for name, act in ("mount", lambda: libc.mount(None, None, None, 0, None)), ("fsopen", lambda: libc.syscall(430, b"tmpfs", 0)):
+    print(name + ":", errno.errorcode.get(ctypes.get_errno()) if act() < 0 else "made a mount")'
       echo own > own && mv own moved && rm moved && echo has its own files
     `);
     expect(found).toContain("PLEXUS_NO_LINKS=1\n");
-    expect(found).toContain("ring: EPERM\n");
+    for (const name of ["ring", "mount", "fsopen"]) expect(found).toContain(`${name}: EPERM\n`);
     expect(found).toContain("has its own files");
     expect(found).not.toMatch(/made a/u);
     expect(readdirSync(place)).toEqual(["secret"]);
