@@ -1,4 +1,4 @@
-// Fuzzes a part of the shim: always with a fixed set of inputs, and with libFuzzer if clang has it.
+// Fuzzes a part of a C program: always with a fixed set of inputs, and with libFuzzer if clang has it.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,13 +10,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { testSeed } from "../../lab/random-from.ts";
 
-/** A part of the shim with its fuzz target. */
+/** A part of the shim, or of another C program, with its fuzz target. */
 export interface FuzzTarget {
   /** The part, for the tests' titles: `the shim's frame parser`. */
   readonly title: string;
   /** The fuzz target's source in this folder. */
   readonly target: string;
-  /** The shim's sources that the target is linked with. */
+  /** The folder of the sources, absolute; the shim's by default. */
+  readonly folder?: string;
+  /** The program's sources that the target is linked with. */
   readonly sources: readonly string[];
   /** Inputs by name. */
   readonly seeds: () => ReadonlyMap<string, Uint8Array>;
@@ -58,7 +60,7 @@ function run(
 }
 
 /** Declares the tests of a fuzz target. */
-export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzTarget): void {
+export function describeFuzzing({ title, target, folder = shim, sources, seeds, checks }: FuzzTarget): void {
   let directory = "";
   let corpus = "";
   beforeAll(() => {
@@ -76,9 +78,9 @@ export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzT
   /** The arguments that compile the target, with another file in the place of one source. */
   const linked = (replaced = ""): readonly string[] => [
     "-iquote",
-    shim,
+    folder,
     here(target),
-    ...sources.map((name) => (name === basename(replaced) ? replaced : join(shim, name))),
+    ...sources.map((name) => (name === basename(replaced) ? replaced : join(folder, name))),
   ];
   /** Writes a source file that tests whether a compiler accepts the flags, and returns its path. */
   const trivial = (text: string): string => {
@@ -99,7 +101,7 @@ export function describeFuzzing({ title, target, sources, seeds, checks }: FuzzT
     });
 
     test("without any one of its checks fails the fuzz target", async () => {
-      const text = readFileSync(join(shim, checks.source), "utf8");
+      const text = readFileSync(join(folder, checks.source), "utf8");
       for (const [check, instead] of Object.entries(checks.without)) {
         expect([check, text.split(check).length]).toEqual([check, 2]);
         const copy = join(directory, checks.source);
