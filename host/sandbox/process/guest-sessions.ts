@@ -24,6 +24,12 @@ const jsonFactor = 6;
  */
 const graceMs = 1000;
 
+/**
+ * Maximum bytes of answers that wait. A guest asks again after it has read its answer, so only the answers to other calls wait. A process that a guest has
+ * taken over could ask without reading.
+ */
+const maxUnreadBytes = 128 * 1024 * 1024;
+
 /** The calls in one sandbox process. */
 export class GuestSessions {
   /** A call ended without an answer: the process takes no further calls, and is replaced after its last call. */
@@ -191,6 +197,10 @@ export class GuestSessions {
   #answer(session: GuestSession, value: unknown): void {
     // No call waits for an answer after the deadline or after the process' end.
     if (session.abandoned || !this.#sessions.has(session.number)) return;
+    if (this.process.unreadBytes > maxUnreadBytes) {
+      this.process.kill("was ended because it asked without reading its answers");
+      return;
+    }
     try {
       this.#resume(session, frameTypes.ANSWER, { value });
     } catch (error) {

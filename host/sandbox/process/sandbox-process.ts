@@ -136,6 +136,11 @@ export class SandboxProcess {
     this.#child.stdin?.write(encodeFrame(type, call, json, raw));
   }
 
+  /** Bytes of frames that wait, because the process does not read. */
+  get unreadBytes(): number {
+    return this.#child.stdin?.writableLength ?? 0;
+  }
+
   get isAlive(): boolean {
     return !this.#hasEnded && this.#killed === undefined;
   }

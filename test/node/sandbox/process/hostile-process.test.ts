@@ -8,6 +8,7 @@ import { plainRequests, recordingImports } from "../../../hostile/components/req
 import { buildWat } from "../../../hostile/components/wat.ts";
 import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
+import type { SyncImports } from "../../../../host/sandbox/runner.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 
 const limits = { ...defaultLimits, timeMs: 60_000 };
@@ -37,11 +38,12 @@ const good = { ok: { interfaces: [], ips: [], routes: [] } };
 send(16, { uid: 0, gid: 0 });
 for (;;) { call(); `;
 
-async function callOf(name: string, script: string, timeMs = limits.timeMs) {
+async function callOf(name: string, script: string, timeMs = limits.timeMs, own: Partial<SyncImports> = {}) {
   const entry = join(directory, `${name}.cjs`);
   writeFileSync(entry, `${prelude}${script}\n}`);
   pool = new ProcessPool({ entry, warm: 0, maxProcesses: 1 });
-  const { imports, calls } = recordingImports();
+  const { imports: recording, calls } = recordingImports();
+  const imports = { ...recording, ...own };
   const bounds = { limits: { ...limits, timeMs }, deadlineMs: 120_000 };
   const result = await pool.call({ component, verb: "add", request: plainRequests.add, ...bounds }, imports);
   return { result, calls };
@@ -119,6 +121,23 @@ describe("a sandbox process under a guest's control", () => {
     expect(result).toMatchObject({ ok: false, fault: { kind } });
     expect(calls.filter(([capability]) => capability !== "log.write")).toEqual([]);
     expect(calls.length).toBeLessThanOrEqual(limits.logLines + 1);
+  });
+
+  it("asks for large answers without reading them: the engine keeps a bounded number of them", async () => {
+    let asked = 0;
+    const probe = () => {
+      asked += 1;
+      return { err: { code: 1, msg: "x".repeat(1 << 20) } };
+    };
+    const { leases } = recordingImports().imports;
+    if (leases === undefined) throw new Error("no leases");
+    const script = 'for (let i = 0; i < 400; i++) send(17, { capability: "leases", func: "probe", args: [{ set: 1 }] }); call();';
+    const { result } = await callOf("unread", script, undefined, { leases: { ...leases, probe } });
+    expect(result).toMatchObject({
+      ok: false,
+      fault: { kind: "SANDBOX_UNAVAILABLE", msg: expect.stringContaining("asked without reading its answers") },
+    });
+    expect(asked).toBeLessThan(200);
   });
 
   it("sends extra keys, which are dropped", async () => {
