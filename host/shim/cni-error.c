@@ -66,6 +66,12 @@ _Noreturn void fail(enum cni_code code, const char *remedy, const char *message,
     leave(1, json, at, NULL, 0);
 }
 
+void copy_printable(char *to, size_t room, const char *from, size_t size) {
+    size_t count = size < room - 1 ? size : room - 1;
+    for (size_t at = 0; at < count; at++) to[at] = from[at] >= ' ' && from[at] < 0x7f ? from[at] : '?';
+    to[count] = 0;
+}
+
 /* Writes everything, also to a non-blocking pipe. -1: the reader has closed it. */
 static int write_all(int fd, const uint8_t *data, size_t size) {
     while (size > 0) {

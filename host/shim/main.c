@@ -51,8 +51,9 @@ static void answer_read(uint32_t channel, const struct message *read) {
 static bool sets_allowed_variables(const struct message *exec) {
     const char *variable = forbidden_variable(exec->environment);
     if (variable == NULL) return true;
-    size_t size = strcspn(variable, "=");
-    snprintf(engine_violation, sizeof engine_violation, ": EXEC sets the variable %.*s, which only the runtime may set", (int)(size < 40 ? size : 40), variable);
+    char name[41];
+    copy_printable(name, sizeof name, variable, strcspn(variable, "="));
+    snprintf(engine_violation, sizeof engine_violation, ": EXEC sets the variable %s, which only the runtime may set", name);
     return false;
 }
 

@@ -1,4 +1,5 @@
 #include "policy-file.h"
+#include "cni-error.h"
 #include "plugin-path.h"
 
 static struct policy policy; /* of POLICY_FILE; zeros without the file */
@@ -52,7 +53,9 @@ bool policy_bounds(enum policy_list list) {
 
 bool report_refusal(const char *what, size_t size) {
     static bool reported;
-    if (!reported) dprintf(STDERR_FILENO, "plexus: the node's policy " POLICY_FILE " does not allow %.*s\n", (int)(size < 200 ? size : 200), what);
+    char text[201];
+    copy_printable(text, sizeof text, what, size);
+    if (!reported) dprintf(STDERR_FILENO, "plexus: the node's policy " POLICY_FILE " does not allow %s\n", text);
     reported = true;
     return false;
 }

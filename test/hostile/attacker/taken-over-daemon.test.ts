@@ -216,6 +216,15 @@ describe("sets the environment of root's plugins", () => {
     });
     expect(stderr).toContain("EXEC sets the variable LD_PRELOAD, which only the runtime may set");
   });
+
+  test("the agent's log gets the name in one line, without characters that control a terminal", async () => {
+    const stderr = await attackAgent(async (next) => {
+      (await next()).raw(execWith("LD\nplexus agent: all is well\u001b[2J\u009b"));
+      await next();
+    });
+    expect(stderr).toContain("EXEC sets the variable LD?plexus agent: all is well?[2J??, which only");
+    expect(stderr).toMatch(/^[ -~\n]*$/u);
+  });
 });
 
 describe("names a directory for nested calls", () => {
@@ -461,7 +470,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
   });
 
   test("`plugins`: no other type is executed, by the shim or by the agent", async () => {
-    policy({ plugins: ["allow*"] });
+    policy({ plugins: ["allow*"], nodeSysctls: [] });
     const mark = join(shop.directory, "forbidden-ran");
     shop.script("allowed", "echo yes");
     const path = shop.script("forbidden", `: > ${mark}`);
@@ -475,6 +484,9 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     const answer = await attackBounded(tries);
     const agentText = await attackAgent(async (next) => tries(await next()), bounded);
     for (const stderr of [answer.stderr, agentText]) expect(stderr).toContain(`${file} does not allow forbidden`);
+    const forged = [{ key: "net/x\nplexus agent: all is well\u001b[2J", value: "" }];
+    const forgedText = await attackAgent(async (next) => void (await (await next()).sysctl({ path: "", settings: forged })), bounded);
+    expect(forgedText).toContain(`${file} does not allow net/x?plexus agent: all is well?[2J\n`);
     expect(existsSync(mark)).toBe(false);
   });
 
