@@ -1,7 +1,7 @@
 // Sandbox processes that are copies of a zygote: they have the jail and the limits of new ones, and whatever fails is noticed and replaced.
 
 import { spawnSync } from "node:child_process";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execPath } from "node:process";
@@ -106,7 +106,10 @@ describe.skipIf(missing("copies of a zygote", otherUids))("FI-43: sandbox proces
       const joined = 1 << controls.indexOf("cgroup");
       const found = [uid, 0].map((owner) => {
         mkdirSync(cgroupOfTest());
-        chownSync(join(cgroupOfTest(), "cgroup.procs"), owner, owner);
+        const processes = join(cgroupOfTest(), "cgroup.procs");
+        chownSync(processes, owner, owner);
+        // As the daemon does: the launch server is in the daemon's group.
+        if (owner !== 0) chmodSync(processes, 0o664);
         const ask = `exec '${launcher}' --ask warm ${2 ** 34} '${cgroupOfTest()}' 256 10000 < /dev/null`;
         const args = serveArguments(defaultUids, program, bounds, ["/bin/sh", "-c", ask], zygote);
         try {
