@@ -25,8 +25,11 @@ static const uint32_t forbidden[] = {
     SYS_mount,  FSOPEN,
 };
 
+/* <linux/fs.h>: such a rename leaves a device under the old name. Of a number of 64 bits the lower half comes first on both architectures. */
+enum { RENAME_WHITEOUT_FLAG = 4, RENAME_FLAGS = offsetof(struct seccomp_data, args) + 8 * 4 };
+
 bool forbid_links(void) {
-    enum { COUNT = sizeof forbidden / sizeof *forbidden, BEFORE = 4, REFUSAL = BEFORE + COUNT + 1 };
+    enum { COUNT = sizeof forbidden / sizeof *forbidden, BEFORE = 4, RENAME = BEFORE + COUNT, ALLOWED = RENAME + 3, REFUSAL = ALLOWED + 1 };
     struct sock_filter filter[REFUSAL + 1] = {
         {0x20, 0, 0, offsetof(struct seccomp_data, arch)},
         {0x15, 0, REFUSAL - 2, (uint32_t)ARCHITECTURE}, /* another architecture has other numbers */
@@ -34,8 +37,11 @@ bool forbid_links(void) {
         {0x35, REFUSAL - BEFORE, 0, FIRST_X32},
     };
     if (ARCHITECTURE == 0) return false;
-    for (unsigned i = 0; i < COUNT; i++) filter[BEFORE + i] = (struct sock_filter){0x15, (uint8_t)(COUNT - i), 0, forbidden[i]};
-    filter[REFUSAL - 1] = (struct sock_filter){0x06, 0, 0, SECCOMP_RET_ALLOW};
+    for (unsigned i = 0; i < COUNT; i++) filter[BEFORE + i] = (struct sock_filter){0x15, (uint8_t)(REFUSAL - BEFORE - 1 - i), 0, forbidden[i]};
+    filter[RENAME] = (struct sock_filter){0x15, 0, ALLOWED - RENAME - 1, SYS_renameat2};
+    filter[RENAME + 1] = (struct sock_filter){0x20, 0, 0, RENAME_FLAGS};
+    filter[RENAME + 2] = (struct sock_filter){0x45, REFUSAL - RENAME - 3, 0, RENAME_WHITEOUT_FLAG};
+    filter[ALLOWED] = (struct sock_filter){0x06, 0, 0, SECCOMP_RET_ALLOW};
     filter[REFUSAL] = (struct sock_filter){0x06, 0, 0, SECCOMP_RET_ERRNO | EPERM};
     struct sock_fprog program = {.len = REFUSAL + 1, .filter = filter};
     return syscall(SYS_seccomp, (long)SECCOMP_SET_MODE_FILTER, (long)ALLOW_SPECULATION, &program) == 0;

@@ -108,10 +108,17 @@ describe.skipIf(missing("attacks on the launch server", changesUsers))("FI-28: a
       ln -s secret last_reserved_ip.1 && echo made a symbolic link
       mkfifo pipe && echo made a pipe
       python3 -c '
-import ctypes, errno
+import ctypes, errno, os
 libc = ctypes.CDLL(None, use_errno=True)
 ring = libc.syscall(425, 1, ctypes.create_string_buffer(120))
 print("ring:", errno.errorcode.get(ctypes.get_errno()) if ring < 0 else "made a ring")
+# RENAME_WHITEOUT leaves a device. A rename without flags, or with RENAME_NOREPLACE, is allowed.
+renameat2 = 316 if os.uname().machine == "x86_64" else 276
+for flags, name in (4, "whiteout"), (5, "both"), (1, "rename"):
+    open("old", "w").close()
+    result = libc.syscall(renameat2, -100, b"old", -100, b"new", flags)
+    print(name + ":", errno.errorcode.get(ctypes.get_errno()) if result < 0 else "made a device" if os.path.lexists("old") else "moved")
+os.remove("new")
 # CLONE_NEWUSER and CLONE_NEWNS: there this process may mount, and an overlay makes links without these calls.
 libc.unshare(0x10020000)
 for name, act in ("mount", lambda: libc.mount(None, None, None, 0, None)), ("fsopen", lambda: libc.syscall(430, b"tmpfs", 0)):
@@ -119,7 +126,8 @@ for name, act in ("mount", lambda: libc.mount(None, None, None, 0, None)), ("fso
       echo own > own && mv own moved && rm moved && echo has its own files
     `);
     expect(found).toContain("PLEXUS_NO_LINKS=1\n");
-    for (const name of ["ring", "mount", "fsopen"]) expect(found).toContain(`${name}: EPERM\n`);
+    for (const name of ["ring", "whiteout", "both", "mount", "fsopen"]) expect(found).toContain(`${name}: EPERM\n`);
+    expect(found).toContain("rename: moved\n");
     expect(found).toContain("has its own files");
     expect(found).not.toMatch(/made a/u);
     expect(readdirSync(place)).toEqual(["secret"]);
