@@ -3,6 +3,7 @@
 // --disable-warning=ExperimentalWarning.
 
 import { ENOSYS } from "../errno.ts";
+import { monotonicMs } from "../monotonic-ms.ts";
 
 /** From Linux' <sys/file.h> and <poll.h>, the same on every architecture. */
 const LOCK_SH = 1;
@@ -122,7 +123,12 @@ export function renameIfFree(from: string, to: string): number {
 
 /** Waits until a descriptor can be read or its other end is closed, without the event loop. False: neither within the time. */
 export function isReadableWithin(fd: number, timeoutMs: number): boolean {
-  return eventsOf(fd, POLLIN, timeoutMs) !== 0;
+  const until = monotonicMs() + timeoutMs;
+  // A signal, such as the one of a child that ends, interrupts poll(2), whatever SA_RESTART says.
+  for (let leftMs = timeoutMs; ; leftMs = Math.ceil(until - monotonicMs())) {
+    if (eventsOf(fd, POLLIN, Math.max(0, leftMs)) !== 0) return true;
+    if (leftMs <= 0) return false;
+  }
 }
 
 /** Whether a write would not block; for a pipe, a write of at most 4096 bytes. True also where the reader has closed its end. */
