@@ -151,7 +151,10 @@ function withFiles(
     if (material === undefined) return ok(undefined);
     if ("data" in material) return ok(material.data);
     if (writer !== undefined)
-      return invalid(path, `the ${what} is a file, which is not read, because ${writer} may write the kubeconfig. Put the content into it`);
+      return invalid(
+        path,
+        `the ${what} is a file, which is not read, because ${writer} may write the kubeconfig. Put the content into it`,
+      );
     const file = isAbsolute(material.file) ? material.file : join(dirname(path), material.file);
     return readFile(file, `${what} of kubeconfig ${path}`, note);
   };

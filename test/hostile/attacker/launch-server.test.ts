@@ -53,6 +53,9 @@ const makesCgroups: Requirement = () => {
   }
 };
 
+/** The bits of the controls in a launcher's report. */
+const controlsIn = (text: string): number => Number(/"controls":(\d+)/u.exec(text)?.[1]);
+
 const launcherSources = fileURLToPath(new URL("../../../host/sandbox/launcher/", import.meta.url));
 
 let directory = "";
@@ -342,8 +345,8 @@ for name, attempt in tries.items():
       () => {
         const cgroup = cgroupOfTest();
         // Without the bounds of the daemon's own cgroup.
-        const foreign = `${cgroup}-of-root`;
-        for (const each of [cgroup, foreign]) mkdirSync(each);
+        const cgroupOfRoot = `${cgroup}-of-root`;
+        for (const each of [cgroup, cgroupOfRoot]) mkdirSync(each);
         try {
           const inside = ["/bin/sh", "-c", `echo $$ > '${cgroup}/cgroup.procs' && exec "$@"`, "sh"];
           const found = asDaemon(
@@ -351,7 +354,7 @@ for name, attempt in tries.items():
           mkdir '${cgroup}/engine' && echo $$ > '${cgroup}/engine/cgroup.procs' && echo $PLEXUS_LAUNCH_SERVER > '${cgroup}/engine/cgroup.procs' && echo moved both
           mkdir '${cgroup}/sandbox' && chmod 664 '${cgroup}/sandbox/cgroup.procs'
           ${ask(gibibyte, `${cgroup}/sandbox`, "1")} | tr -d '\\0'
-          echo of root; ${ask(gibibyte, foreign, "1")} | tr -d '\\0'
+          echo of root; ${ask(gibibyte, cgroupOfRoot, "1")} | tr -d '\\0'
           for file in cgroup.max.depth cgroup.max.descendants; do [ -w '${cgroup}'/$file ] && echo may write $file; done
         `,
             inside,
@@ -360,14 +363,13 @@ for name, attempt in tries.items():
           expect(found).toContain("moved both");
           expect(found).not.toContain("may write");
           const joined = 1 << controls.indexOf("cgroup");
-          const controlsAfter = (text: string): number => Number(/"controls":(\d+)/u.exec(text)?.[1]);
-          expect(controlsAfter(found) & joined).toBe(joined);
+          expect(controlsIn(found) & joined).toBe(joined);
           const asked = found.split("of root\n")[1] ?? "";
           expect(asked).toContain("args=1");
-          expect(controlsAfter(asked) & joined).toBe(0);
+          expect(controlsIn(asked) & joined).toBe(0);
         } finally {
           for (const name of ["engine", "sandbox", ""]) spawnSync("rmdir", [join(cgroup, name)]);
-          spawnSync("rmdir", [foreign]);
+          spawnSync("rmdir", [cgroupOfRoot]);
         }
       },
     );

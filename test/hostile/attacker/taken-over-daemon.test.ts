@@ -485,7 +485,10 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     const agentText = await attackAgent(async (next) => tries(await next()), bounded);
     for (const stderr of [answer.stderr, agentText]) expect(stderr).toContain(`${file} does not allow forbidden`);
     const forged = [{ key: "net/x\nplexus agent: all is well\u001b[2J", value: "" }];
-    const forgedText = await attackAgent(async (next) => void (await (await next()).sysctl({ path: "", settings: forged })), bounded);
+    const forgedText = await attackAgent(
+      async (next) => void (await (await next()).sysctl({ path: "", settings: forged })),
+      bounded,
+    );
     expect(forgedText).toContain(`${file} does not allow net/x?plexus agent: all is well?[2J\n`);
     expect(existsSync(mark)).toBe(false);
   });

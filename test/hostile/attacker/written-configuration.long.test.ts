@@ -59,6 +59,7 @@ function write(content: string, before?: string, file = name, options: readonly 
   writeFileSync(join(place, "request"), Buffer.concat([size, Buffer.from(before ?? ""), Buffer.from(content)]));
   return asDaemon(`'${launcher}' --ask file write '${file}' < '${join(place, "request")}'`, ...options).status;
 }
+const template = (): string => join(place, "template.json");
 const remove = (file: string): number | null => asDaemon(`'${launcher}' --ask file remove '${file}' < /dev/null`).status;
 
 describe("FI-28: a daemon that was taken over", () => {
@@ -112,7 +113,6 @@ describe("FI-28: a daemon that was taken over", () => {
 
   describe("and that completes root's template", () => {
     const kubeconfig = "/run/plexus/credentials/kubeconfig";
-    const template = (): string => join(place, "template.json");
     const members = String.raw`"logFile": "/var/log/plexus.log", "LogLevel":"debug","wasm":{"grants": [{"a":1.0}, "\"}"]}`;
     beforeEach(() => {
       rmSync(template(), { force: true });
@@ -132,7 +132,10 @@ describe("FI-28: a daemon that was taken over", () => {
       expect(bounded(step())).toBe(0);
       expect(bounded(step(values))).toBe(0);
       expect(bounded(step("", members.replace("LogLevel", "logLevel")))).toBe(0);
-      writeFileSync(template(), `{"disableCheck":true,"plugins":[{"type":"plexus",${members},"kubeconfig":"/etc/own"}],"name":"plexus"}`);
+      writeFileSync(
+        template(),
+        `{"disableCheck":true,"plugins":[{"type":"plexus",${members},"kubeconfig":"/etc/own"}],"name":"plexus"}`,
+      );
       expect(bounded(step(',"disableCheck":true,"kubeconfig":"/etc/own"'))).toBe(0);
     });
 
@@ -160,10 +163,10 @@ describe("FI-28: a daemon that was taken over", () => {
       writeFileSync(template(), members);
       expect(bounded(step())).toBe(EKEYREJECTED);
       const uid = ["--daemon-uid", "1999999999", "--template", template()];
-      const own = (): number | null => write(`{"name":"plexus","plugins":[${step()}]}`, undefined, name, uid);
+      const writeOwn = (): number | null => write(`{"name":"plexus","plugins":[${step()}]}`, undefined, name, uid);
       writeFileSync(template(), `{${members}}`);
       chmodSync(place, 0o755);
-      const first = own();
+      const first = writeOwn();
       // This user may not change users.
       if (first === 125) return;
       expect(first).toBe(0);
@@ -175,7 +178,7 @@ describe("FI-28: a daemon that was taken over", () => {
         rmSync(path(), { force: true });
         chownSync(template(), owner, group);
         chmodSync(template(), mode);
-        expect([mode, own()]).toEqual([mode, EKEYREJECTED]);
+        expect([mode, writeOwn()]).toEqual([mode, EKEYREJECTED]);
       }
     });
 

@@ -102,7 +102,11 @@ describe.skipIf(missing("copies of a zygote", otherUids))("FI-43: sandbox proces
       const uid = 1_999_999_999;
       const launcher = join(dist, "bin", "plexus-sandbox");
       const zygote = zygoteCommand(launcher, defaultUids, program, undefined, uid) ?? [];
-      const bounds = { configuration: undefined, writable: [], user: { uid, shared: [], sharedAlone: [], connects: [], listens: [] } };
+      const bounds = {
+        configuration: undefined,
+        writable: [],
+        user: { uid, shared: [], sharedAlone: [], connects: [], listens: [] },
+      };
       const joined = 1 << controls.indexOf("cgroup");
       const found = [uid, 0].map((owner) => {
         mkdirSync(cgroupOfTest());

@@ -12,7 +12,18 @@ import { packetsIn } from "../../../host/protocol/network-fields.ts";
 import type { Done, LinkPacket } from "../../../host/protocol/messages.ts";
 import { callWith, type EngineSide } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
-import { EAGAIN, EBUSY, EINVAL, EISDIR, EMSGSIZE, ENAMETOOLONG, ENODEV, ENOENT, ENXIO, EXDEV } from "../../../host/system/errno.ts";
+import {
+  EAGAIN,
+  EBUSY,
+  EINVAL,
+  EISDIR,
+  EMSGSIZE,
+  ENAMETOOLONG,
+  ENODEV,
+  ENOENT,
+  ENXIO,
+  EXDEV,
+} from "../../../host/system/errno.ts";
 
 let shop: Workshop;
 beforeAll(async () => {

@@ -76,7 +76,10 @@ describe("a kubeconfig", () => {
     ["group 4242", 0o664, 0, 4242],
     ["user 4242", 0o600, 4242, 0],
   ])("that %s may write names no file: that user would get the content of root's files", async (writer, mode, uid, gid) => {
-    const refused = { ok: false, fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining(`because ${writer} may write`) } };
+    const refused = {
+      ok: false,
+      fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining(`because ${writer} may write`) },
+    };
     const written = async (text: string): ReturnType<typeof read> => {
       writeFileSync(path, text);
       if (process.geteuid?.() === 0) chownSync(path, uid, gid);
@@ -87,7 +90,11 @@ describe("a kubeconfig", () => {
     const server = "https://api.example:6443";
     const cluster = { server, "certificate-authority-data": Buffer.from(pem).toString("base64") };
     const whole = (user: object, more: object = {}): string =>
-      JSON.stringify({ ...JSON.parse(json), clusters: [{ name: "c", cluster: { ...cluster, ...more } }], users: [{ name: "u", user }] });
+      JSON.stringify({
+        ...JSON.parse(json),
+        clusters: [{ name: "c", cluster: { ...cluster, ...more } }],
+        users: [{ name: "u", user }],
+      });
     expect(await written(whole({ tokenFile: "token" }))).toMatchObject(refused);
     expect(await written(whole({ "client-certificate": "pki/ca.crt", "client-key": "pki/ca.crt" }))).toMatchObject(refused);
     expect(await written(json)).toMatchObject(refused);
