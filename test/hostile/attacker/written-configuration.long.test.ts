@@ -125,7 +125,7 @@ describe("FI-28: a daemon that was taken over", () => {
         name,
         ["--template", template(), "--kubeconfig", kubeconfig],
       );
-    const step = (more = "", own = members): string => `{${own}, "type": "plexus"${more}}`;
+    const step = (more = "", kept = members): string => `{${kept}, "type": "plexus"${more}}`;
 
     test("writes the template's members with the values of the node, also of a list", () => {
       const values = `,"capabilities":{"ips":true},"clusterNetwork":"/etc/cni/net.d/10-a.conflist","readinessindicatorfile":"/x","retired":true,"omitDefaultSteps":["a"],"disableCheck":true,"disableGC":true,"kubeconfig":"${kubeconfig}"`;
