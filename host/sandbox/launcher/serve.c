@@ -57,6 +57,25 @@ static _Noreturn void start(struct jail *jail, char *text, long size, const int 
     _exit(BAD_USAGE);
 }
 
+/*
+ * Starts the process of a request about a path, which has a descriptor of the socket that it hands over: the next request waits for its end. Otherwise a listener that
+ * the daemon has just closed would still listen. Answers 0 in the process.
+ */
+static int fork_for_path(void) {
+    static int last = -1;
+    int ends[2];
+    unsigned long none = 0;
+    struct pollfd ended = {.fd = last};
+    while (last >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
+    if (last >= 0) close(last);
+    bool has_pipe = pipe2(ends, O_CLOEXEC) == 0;
+    int child = fork_into(&none);
+    last = has_pipe ? ends[0] : -1;
+    /* The process keeps the other end until it ends. */
+    if (has_pipe && child != 0) close(ends[1]);
+    return child;
+}
+
 static const char warm[] = "warm";
 
 static _Noreturn void answer_requests(int connection, struct jail *jail) {
@@ -71,7 +90,7 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
         if (size == 0) continue;
         bool is_warm = strcmp(text, warm) == 0, has_descriptors = fds[0] >= 0;
         if (!has_descriptors && !is_about_paths(text)) continue;
-        int child = is_warm ? -1 : fork_into(&none);
+        int child = is_warm ? -1 : has_descriptors ? fork_into(&none) : fork_for_path();
         if (child == 0) {
             forget_zygote();
             if (!has_descriptors) use_path(jail, text, size, connection);

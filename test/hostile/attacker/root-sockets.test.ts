@@ -211,6 +211,21 @@ show("remove", ${quote(own)})
       expect(lstatSync(alive).isSocket()).toBe(true);
     });
 
+    test("listens again as soon as it has closed its listener", () => {
+      const own = join(closed, "again.sock");
+      const found = asDaemon(
+        `
+for _ in range(300):
+    name, got = ask("listen", ${quote(own)})
+    if len(got) != 1: print("refused", name)
+    for each in got: each.close()
+print("done")
+`,
+        ["--listen", own],
+      );
+      expect(found).toBe("done\n");
+    });
+
     test("never waits for a server that accepts no connection, and gets no socket without a user of its own", async () => {
       const full = join(closed, "full.sock");
       const found = asDaemon(
