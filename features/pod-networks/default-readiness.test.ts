@@ -16,6 +16,8 @@ const answered = (network: Result<PodNetwork | undefined>): Promise<Result<void>
     objects: async () => ({ network: async () => network, attachment: async () => ok(undefined) }) as never,
   });
 
+const isOn = (keys: object): boolean | undefined => podNetworks.plan?.readiness?.isOn(keys as HostConfiguration);
+
 describe("the default PodNetwork of a node that requires it", () => {
   test("KE-29: exists in whatever state, is missing, or cannot be read", async () => {
     if (!read.ok) throw new Error(read.problem);
@@ -27,7 +29,6 @@ describe("the default PodNetwork of a node that requires it", () => {
   });
 
   test("is asked for with both keys only", () => {
-    const isOn = (keys: object) => podNetworks.plan?.readiness?.isOn(keys as HostConfiguration);
     expect(isOn({ podNetworks: true, requireDefaultPodNetwork: true })).toBe(true);
     expect(isOn({ podNetworks: true, requireDefaultPodNetwork: false })).toBe(false);
     expect(isOn({ podNetworks: false, requireDefaultPodNetwork: true })).toBe(false);
