@@ -64,3 +64,29 @@ test("a lease whose renewal throws is counted and logged, and the others of its 
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+test("leases that are over are served before those that a missing server may renew", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-renewals-"));
+  try {
+    const records = new LeaseRecords(directory);
+    const over = { ...lease("over"), netns: "/run/netns/over", acknowledgedMs: -2_000_000 };
+    for (const each of [over, ...Array.from({ length: 40 }, (_, number) => lease(`c${number}`))]) records.keep(each);
+    const looked: string[] = [];
+    const netlink = async ({ path }: { readonly path: string }): Promise<never> => {
+      looked.push(path);
+      return broken();
+    };
+    const shim: PacketEffects = { netlink, packet: broken, ask: broken };
+    const clock = { now: () => 0, date: () => new Date(2_000_000) };
+    await new Renewals(
+      [directory],
+      () => shim,
+      clock,
+      () => undefined,
+      () => undefined,
+    ).round();
+    expect([looked.length, looked[0]]).toEqual([41, "/run/netns/over"]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

@@ -34,6 +34,8 @@ export class Renewals {
   readonly #records: readonly LeaseRecords[];
   /** The last try of a lease and the earliest next one, by its holder, in ms of the monotonic clock: a clock that is set back must not keep leases from renewals. */
   readonly #tries = new Map<string, { readonly lastMs: number; readonly nextMs: number }>();
+  /** Records that a full disk did not take, by holder, each with the record on the disk. They count as written, so that no server is asked again at once. */
+  readonly #unwritten = new Map<string, { readonly onDisk: LeaseRecord; readonly lease: LeaseRecord }>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #hasStopped = false;
@@ -74,9 +76,13 @@ export class Renewals {
   /** Renews the leases that need it now. */
   async round(): Promise<void> {
     const nowMs = this.#clock.date().getTime();
-    const held = this.#records.flatMap((records) => records.all().map((lease) => ({ records, lease })));
-    this.#forgetTries(new Set(held.map(({ lease }) => nameOf(lease))));
-    const due = held.filter(({ lease }) => this.#isDue(lease, nowMs));
+    const held = this.#records.flatMap((records) =>
+      records.all().map((onDisk) => ({ records, lease: this.#latest(records, onDisk) })),
+    );
+    this.#forgetOthers(new Set(held.map(({ lease }) => nameOf(lease))));
+    // Leases that are over come first: a server that is gone takes 4 s of each other one, and another host may get their addresses meanwhile.
+    const rank = ({ lease }: (typeof held)[number]): number => (needsEnd(lease, nowMs) ? 0 : 1);
+    const due = held.filter(({ lease }) => this.#isDue(lease, nowMs)).toSorted((one, other) => rank(one) - rank(other));
     const lacksAgent = due.length > 0 && this.#shim() === undefined;
     if (lacksAgent && !this.#lacksAgent) {
       const remedy = "run plexus agent with CAP_NET_RAW and CAP_SYS_ADMIN";
@@ -87,9 +93,34 @@ export class Renewals {
       await Promise.all(due.slice(at, at + maxAtOnce).map(({ records, lease }) => this.#serve(records, lease)));
   }
 
-  /** Forgets the tries of leases without a record: a node starts pods for months. */
-  #forgetTries(held: ReadonlySet<string>): void {
-    for (const name of this.#tries.keys()) if (!held.has(name)) this.#tries.delete(name);
+  /** Forgets leases without a record: a node starts pods for months. */
+  #forgetOthers(held: ReadonlySet<string>): void {
+    for (const map of [this.#tries, this.#unwritten]) for (const name of map.keys()) if (!held.has(name)) map.delete(name);
+  }
+
+  /** The lease of a record, and another try to write it if the record is older. */
+  #latest(records: LeaseRecords, onDisk: LeaseRecord): LeaseRecord {
+    const name = nameOf(onDisk);
+    const unwritten = this.#unwritten.get(name);
+    const lease = unwritten !== undefined && isSame(onDisk, unwritten.onDisk) ? unwritten.lease : onDisk;
+    if (lease === onDisk || records.keep(lease).ok) this.#unwritten.delete(name);
+    return lease;
+  }
+
+  /** The record on the disk, if it is the lease's: a DEL may have released the lease meanwhile. */
+  #recordOf(records: LeaseRecords, lease: LeaseRecord): LeaseRecord | undefined {
+    const onDisk = records.find(lease);
+    const known = this.#unwritten.get(nameOf(lease))?.onDisk ?? lease;
+    return isSame(onDisk, known) ? onDisk : undefined;
+  }
+
+  #write(records: LeaseRecords, onDisk: LeaseRecord, lease: LeaseRecord): void {
+    const written = records.keep(lease);
+    if (written.ok) this.#unwritten.delete(nameOf(lease));
+    else {
+      this.#unwritten.set(nameOf(lease), { onDisk, lease });
+      this.#warn(lease, written.fault.msg);
+    }
   }
 
   #isDue(lease: LeaseRecord, nowMs: number): boolean {
@@ -138,11 +169,11 @@ export class Renewals {
 
   /** Keeps the new terms, unless a DEL has released the lease meanwhile. */
   #keep(records: LeaseRecords, before: LeaseRecord, renewed: LeaseRecord): void {
-    if (!isSame(records.find(before), before)) return;
-    const kept = records.keep(renewed);
+    const onDisk = this.#recordOf(records, before);
+    if (onDisk === undefined) return;
+    this.#write(records, onDisk, renewed);
     this.#tries.delete(nameOf(before));
     this.#count("renewed");
-    if (!kept.ok) this.#warn(before, kept.fault.msg);
   }
 
   /** RFC 2131 section 4.4.5: the host stops all network processing with the address. The interface is brought down, as by the reference plugin's daemon. */
@@ -153,14 +184,15 @@ export class Renewals {
     shim: NetlinkSender,
     why: string,
   ): Promise<void> {
-    if (!isSame(records.find(lease), lease)) return;
+    if (this.#recordOf(records, lease) === undefined) return;
     await shim.netlink({
       path: netns,
       request: encodeRequests([linkChange(index, { up: false })]),
       deadlineMs: 10_000,
       foreign: true,
     });
-    if (isSame(records.find(lease), lease)) records.keep({ ...lease, hasEnded: true });
+    const onDisk = this.#recordOf(records, lease);
+    if (onDisk !== undefined) this.#write(records, onDisk, { ...lease, hasEnded: true });
     this.#tries.delete(nameOf(lease));
     this.#count("ended");
     this.#warn(lease, `${why}; the interface was brought down, because another host may get the address`);
@@ -174,6 +206,10 @@ export class Renewals {
 
 function nameOf({ network, containerId, ifname }: LeaseRecord): string {
   return `${network}/${containerId}/${ifname}`;
+}
+
+function needsEnd({ terms, acknowledgedMs }: LeaseRecord, nowMs: number): boolean {
+  return leaseNeed(terms, acknowledgedMs, nowMs).need === "end";
 }
 
 /** Whether a record is the same acknowledgement. */

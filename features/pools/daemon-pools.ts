@@ -2,7 +2,7 @@
 // the files in it name blocks of that cluster.
 
 import { existsSync } from "node:fs";
-
+import { resolve } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed } from "../../src/fault/result.ts";
 import type { PoolPlace, PoolSource, ResidentPools, ResidentPoolsInit } from "../../host/capabilities/leases/pool-source.ts";
@@ -22,10 +22,12 @@ export class DaemonPools implements ResidentPools {
 
   /** The pools of a call's configuration. */
   async of(configuration: PoolPlace): Promise<PoolSource> {
-    const { cniDir, kubeconfig, manifests } = configuration;
+    const { kubeconfig, manifests } = configuration;
+    // One directory has one daemon's knowledge of its blocks, whatever the spelling of its path.
+    const directory = resolve(configuration.cniDir);
     const cluster = JSON.stringify({ kubeconfig, manifests });
-    const opened = this.#opened.get(cniDir) ?? { cluster, pools: this.#open(configuration) };
-    this.#opened.set(cniDir, opened);
+    const opened = this.#opened.get(directory) ?? { cluster, pools: this.#open(configuration, directory) };
+    this.#opened.set(directory, opened);
     const pools = await opened.pools;
     return poolSource(opened.cluster === cluster ? pools : refusing(pools.root, cluster, opened.cluster));
   }
@@ -34,20 +36,20 @@ export class DaemonPools implements ResidentPools {
     const { cniDir } = configuration;
     if (!existsSync(poolsDirectory(cniDir))) return;
     await this.of(configuration);
-    (await this.#opened.get(cniDir)?.pools)?.resume();
+    (await this.#opened.get(resolve(cniDir))?.pools)?.resume();
   }
 
   close(): void {
     for (const { pools } of this.#opened.values()) void pools.then((each) => each.close());
   }
 
-  async #open(configuration: PoolPlace): Promise<NodePools> {
+  async #open(configuration: PoolPlace, stateDirectory: string): Promise<NodePools> {
     const { nodeName, objects, clock, warn } = this.#init;
     const { NodePools } = await import("./leases/node-pools.ts");
     const { PoolDirectory } = await import("./leases/pool-directory.ts");
     const { BlockApi } = await import("./api/block-api.ts");
     return new NodePools({
-      directory: new PoolDirectory(poolsDirectory(configuration.cniDir)),
+      directory: new PoolDirectory(poolsDirectory(stateDirectory)),
       nodeName,
       api: async () => {
         const found = await objects(configuration);

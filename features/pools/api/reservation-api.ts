@@ -60,11 +60,13 @@ export class ReservationApi {
     return ok(reservations);
   }
 
-  /** Reserves an address by creating its object. False: the address is reserved already. */
-  async create(claim: ReservationClaim, holder: ReservationHolder): Promise<Result<boolean>> {
+  /** Reserves an address by creating its object. Undefined: the address is reserved already. */
+  async create(claim: ReservationClaim, holder: ReservationHolder): Promise<Result<AddressReservation | undefined>> {
     const made = await this.#objects.create(addressReservationsPath, addressReservationObject(claim, [holder]));
-    if (made.kind === "conflict") return ok(false);
-    return made.kind === "object" ? ok(true) : failed(fault("POOL_UNAVAILABLE", `no address is reserved: ${made.why}`));
+    if (made.kind === "conflict") return ok(undefined);
+    if (made.kind !== "object") return failed(fault("POOL_UNAVAILABLE", `no address is reserved: ${made.why}`));
+    const read = readAddressReservation(made.object);
+    return read.ok ? ok(read.value) : failed(fault("POOL_UNAVAILABLE", `the created AddressReservation: ${read.problem}`));
   }
 
   /** Replaces the holders, unless the reservation has changed. */

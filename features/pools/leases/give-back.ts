@@ -28,6 +28,8 @@ export class GiveBack {
   async round(): Promise<void> {
     const { knowledge, init } = this.#blocks;
     const nowMs = init.now().monotonicMs;
+    // A claim that was given back at once has a note, too.
+    for (const [uid, name] of init.directory.leaving()) if (!this.#leaving.has(uid)) this.#leaving.set(uid, name);
     const empty = this.#blocks.blocks.filter((block) => this.#isEmpty(block));
     for (const uid of this.#emptySinceMs.keys()) if (!empty.some((block) => block.uid === uid)) this.#emptySinceMs.delete(uid);
     for (const block of empty) {
@@ -36,21 +38,25 @@ export class GiveBack {
       if (nowMs - since < this.#idleMs || this.#leaving.has(block.uid) || this.#isNeeded(block)) continue;
       // The node hands out no address of the block from here on. An address from before has its lease file by now.
       knowledge.leave(block.uid);
-      if (this.#isEmpty(block) && init.directory.noteLeaving(block.uid, block.name).ok) this.#leaving.set(block.uid, block.name);
-      else knowledge.stay(block.uid);
+      if (!this.#isEmpty(block)) knowledge.stay(block.uid);
+      else if (init.directory.noteLeaving(block.uid, block.name).ok) this.#leaving.set(block.uid, block.name);
+      // A failed write may have left the note, by which the next daemon would delete the block: without its removal the block stays out of use.
+      else if (init.directory.noteGone(block.uid).ok) knowledge.stay(block.uid);
     }
     await this.#deleteLeaving();
   }
 
   async #deleteLeaving(): Promise<void> {
-    if (this.#leaving.size === 0) return;
     const { knowledge, init } = this.#blocks;
+    if (this.#leaving.size === 0 || !knowledge.isComplete) return;
     const api = await init.api();
     if (api === undefined) return;
     for (const [uid, noted] of this.#leaving) {
+      const block = knowledge.blocks.find((each) => each.uid === uid);
+      // A power loss may bring back a note that was removed, after the node had gone on with the block.
+      if (block !== undefined && !this.#isEmpty(block)) continue;
       // A file may have lost its content by a power loss. The name is then in the list of the node's blocks.
-      const name = noted === "" ? knowledge.blocks.find((block) => block.uid === uid)?.name : noted;
-      if (name === undefined && !knowledge.isComplete) continue;
+      const name = noted === "" ? block?.name : noted;
       const removed = name === undefined ? "gone" : await api.remove(name, uid);
       if (removed !== "gone") {
         init.warn(`pools: AddressBlock ${name} is not given back yet: ${removed.why}`);

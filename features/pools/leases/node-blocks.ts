@@ -9,6 +9,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import type { BlockApi, ClaimOutcome, ListedBlocks } from "../api/block-api.ts";
 import { ClaimedNames } from "./claimed-names.ts";
+import { StrangeBlocks } from "./strange-blocks.ts";
 import type { PoolDirectory } from "./pool-directory.ts";
 
 /** Settings of the daemon's pools. */
@@ -34,9 +35,6 @@ const poolMs = 30_000;
 /** Milliseconds from a failed read of a pool to the next one, so that calls do not wait for a missing API one after the other. */
 const retryMs = 5_000;
 
-/** Maximum blocks of another state directory that a warning names. */
-const maxForeign = 64;
-
 interface KnownPool {
   readonly pool: AddressPool;
   readonly readAtMs: number;
@@ -51,8 +49,7 @@ export class NodeBlocks {
   readonly #pools = new Map<string, KnownPool>();
   readonly #failedAtMs = new Map<string, number>();
   readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
-  /** Blocks of this node that another state directory has claimed, by uid. */
-  readonly #foreign = new Set<string>();
+  readonly #strange: StrangeBlocks;
   readonly #names: ClaimedNames;
   #looking: Promise<Result<void>> | undefined;
   #lookedAtMs = -Infinity;
@@ -62,6 +59,7 @@ export class NodeBlocks {
     this.init = init;
     this.holder = holder;
     this.knowledge = new BlockKnowledge(holder, init.directory.leaving().keys());
+    this.#strange = new StrangeBlocks({ node: init.nodeName, holder }, init.warn);
     this.#names = new ClaimedNames(init.directory);
     // Blocks of a lost directory are searched for at once. Otherwise the nodes of a cluster spread their searches by their holders, which are random.
     const share = Number.parseInt(holder.slice(0, 8), 16) / 2 ** 32;
@@ -172,7 +170,8 @@ export class NodeBlocks {
 
   /** Notes a block that a request has shown. `start`: of that request. */
   note(start: RequestStart, block: AddressBlock): void {
-    if (block.holder === this.holder) this.#names.add(block.name);
+    if (!this.#isOwn(block)) return;
+    this.#names.add(block.name);
     this.knowledge.noteBlock(start, block, this.init.now());
   }
 
@@ -195,13 +194,12 @@ export class NodeBlocks {
     const names = isNameless ? undefined : this.#names.toRead;
     const read = names === undefined ? await api.blocksOfNode(node) : await this.#readByName(api, names);
     if (!read.ok) return read;
-    const own = read.value.blocks.filter(({ holder }) => holder === this.holder);
+    const own = read.value.blocks.filter((block) => this.#isOwn(block));
     await this.#readPoolsOf(own);
     this.knowledge.noteList(start, own, this.init.now(), names && new Set(names));
     this.#names.replace(own.map(({ name }) => name));
     this.#lookedAtMs = start.atMs;
-    if (names !== undefined) return ok(undefined);
-    this.#noteForeign(read.value.blocks);
+    this.#strange.note(read.value.blocks);
     for (const problem of read.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
   }
@@ -227,37 +225,32 @@ export class NodeBlocks {
     const { api, node } = claimant.value;
     const listed = await api.blocksOfNode(node, "from the cache");
     if (!listed.ok) return;
-    this.#noteForeign(listed.value.blocks);
+    this.#strange.note(listed.value.blocks);
     const known = new Set(this.blocks.map(({ name }) => name));
-    for (const { name, holder } of listed.value.blocks) {
-      if (holder !== this.holder || known.has(name)) continue;
+    for (const block of listed.value.blocks) {
+      const { name } = block;
+      if (!this.#isOwn(block) || known.has(name)) continue;
       const start = this.knowledge.begin(this.init.now());
       const read = await api.block(name);
-      if (!read.ok || read.value?.holder !== this.holder) continue;
+      if (!read.ok || read.value === undefined || !this.#isOwn(read.value)) continue;
       await this.#readPoolsOf([read.value]);
       this.note(start, read.value);
     }
     for (const problem of listed.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
   }
 
-  /** Warns once of each block of this node that another state directory claimed. As long as the Node object exists, no program frees such a block. */
-  #noteForeign(blocks: readonly AddressBlock[]): void {
-    for (const { uid, name, holder } of blocks) {
-      if (holder === this.holder || this.#foreign.has(uid) || this.#foreign.size >= maxForeign) continue;
-      this.#foreign.add(uid);
-      this.init.warn(
-        `pools: AddressBlock ${name} of this node belongs to another state directory and is not used. If that directory is lost: kubectl delete addressblock ${name}`,
-      );
-    }
+  /** Whether this directory has claimed the block for this node. A copied directory has the holder of the original, whose node hands out the block's addresses. */
+  #isOwn({ holder, node }: AddressBlock): boolean {
+    return holder === this.holder && node === this.init.nodeName;
   }
 
   /**
-   * Reads the pools of blocks that are new to this daemon: an earlier daemon may have claimed a block while the pool was deleted, so only a
+   * Reads the pools of this node's blocks that are new to this daemon: an earlier daemon may have claimed a block while the pool was deleted, so only a
    * pool that is there after the block counts.
    */
   async #readPoolsOf(blocks: readonly AddressBlock[]): Promise<void> {
     const known = new Set(this.blocks.map(({ uid }) => uid));
-    const pools = new Set(blocks.flatMap(({ uid, holder, pool }) => (holder === this.holder && !known.has(uid) ? [pool] : [])));
+    const pools = new Set(blocks.flatMap(({ uid, pool }) => (known.has(uid) ? [] : [pool])));
     for (const name of pools) {
       if (!this.#pools.has(name)) continue;
       const read = await this.#readPool(name);

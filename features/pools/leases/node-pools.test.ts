@@ -1,6 +1,6 @@
 // The daemon's claims and give-backs with an API that loses answers, which a real one cannot be made to do at the right moment.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -430,6 +430,116 @@ describe("an empty block", () => {
     await new GiveBack((await started()).blocks, 60_000).round();
     expect([...api.blocks.keys()]).toEqual([refused?.name]);
     expect([...directory().leaving().keys()]).toEqual([refused?.uid]);
+  });
+});
+
+describe("a note of a block that is given back", () => {
+  const address = "10.50.0.70";
+  const claimed = async (at = directory()): Promise<NodeBlocks> => {
+    const { claims, blocks } = await started("n1", at);
+    await claims.claimWith(readAddress(address) ?? { family: 4, value: 0n });
+    return blocks;
+  };
+
+  test("that was written and could not be synced is removed, because the node goes on with the block", async () => {
+    const at = directory();
+    at.noteLeaving = (uid, name) => {
+      new PoolDirectory(root).noteLeaving(uid, name);
+      return failed(fault("STORE_FAILED", "EIO: i/o error, fsync"));
+    };
+    const blocks = await claimed(at);
+    await new GiveBack(blocks, 0).round();
+    expect(usableOf(blocks)).toBe(1);
+    hold(address);
+    const next = await started();
+    await new GiveBack(next.blocks, 60_000).round();
+    expect([api.blocks.size, usableOf(next.blocks)]).toEqual([1, 1]);
+  });
+
+  test("that neither can be synced nor removed keeps the block out of use", async () => {
+    const at = directory();
+    at.noteLeaving = at.noteGone = () => failed(fault("STORE_FAILED", "EIO: i/o error"));
+    const blocks = await claimed(at);
+    await new GiveBack(blocks, 0).round();
+    expect([api.blocks.size, usableOf(blocks)]).toEqual([1, 0]);
+  });
+
+  test("that a power loss brings back deletes no block with leases", async () => {
+    await claimed();
+    const [block] = api.blocks.values();
+    hold(address);
+    directory().noteLeaving(block?.uid ?? "", block?.name ?? "");
+    const { blocks } = await started();
+    const giveBack = new GiveBack(blocks, 60_000);
+    await giveBack.round();
+    expect([api.blocks.size, usableOf(blocks)]).toEqual([1, 0]);
+    unlinkSync(join(root, "storage", address));
+    await giveBack.round();
+    expect([api.blocks.size, directory().leaving().size]).toEqual([0, 0]);
+  });
+
+  test("of a claim that could not be given back at once makes the same daemon repeat the deletion", async () => {
+    const { claims, blocks } = await started();
+    const giveBack = new GiveBack(blocks, 60_000);
+    for (let index = 0; index < 4; index++) api.refused.add(`storage-${index}`);
+    api.pools = { ...poolOf(spec), finalizers: [poolFinalizer], uid: "another" };
+    expect(await claims.claim(whole)).toMatchObject({ ok: false });
+    expect(api.blocks.size).toBe(1);
+    api.refused.clear();
+    await giveBack.round();
+    expect([api.blocks.size, directory().leaving().size]).toEqual([0, 0]);
+  });
+});
+
+/** A copy of the state directory. */
+const copy = (): string => `${root}-copy`;
+const openPools = (): NodePools =>
+  new NodePools({
+    directory: directory(),
+    nodeName: "n1",
+    api: async () => api as unknown as BlockApi,
+    now,
+    warn: () => undefined,
+  });
+
+describe("a state directory", () => {
+  afterEach(() => rmSync(copy(), { recursive: true, force: true }));
+
+  test("that is a copy of another node's uses no block of that node and gives none back", async () => {
+    const { claims, blocks } = await started();
+    await claims.claim(whole);
+    cpSync(root, copy(), { recursive: true });
+    const copied = await started("n2", new PoolDirectory(copy()));
+    const warning =
+      "of node n1 has the identity of this node's state directory and is not used: the directory is a copy, or the node was renamed";
+    expect([usableOf(copied.blocks), copied.warnings]).toEqual([0, [expect.stringContaining(warning)]]);
+    await new GiveBack(copied.blocks, 0).round();
+    expect([api.blocks.size, usableOf(blocks)]).toEqual([1, 1]);
+    expect(await copied.claims.claim(whole)).toEqual(ok(undefined));
+    expect([api.blocks.size, usableOf(copied.blocks)]).toEqual([2, 1]);
+    expect(usableOf((await started()).blocks)).toBe(1);
+  });
+
+  test("has one daemon at a time: the next one waits, and the first one hands out nothing from then on", async () => {
+    const [first, second] = [openPools(), openPools()];
+    try {
+      const access = await first.open("storage");
+      if (!access.ok) throw new Error(access.fault.msg);
+      await access.value.ready();
+      await access.value.claim(whole);
+      expect(access.value.usable()).toHaveLength(1);
+      const msg = expect.stringContaining(`another plexusd still uses the pools in ${root}`);
+      expect(await second.open("storage")).toMatchObject({ ok: false, fault: { kind: "POOL_UNAVAILABLE", msg } });
+      first.close();
+      expect([access.value.usable(), await first.open("storage")]).toMatchObject([[], { ok: false }]);
+      const next = await second.open("storage");
+      if (!next.ok) throw new Error(next.fault.msg);
+      await next.value.ready();
+      expect(next.value.usable()).toHaveLength(1);
+    } finally {
+      first.close();
+      second.close();
+    }
   });
 });
 

@@ -2,13 +2,16 @@
 // has used pools; elsewhere nothing of this runs.
 
 import type { AddressBlock } from "../rules/address-block.ts";
+import type { AddressPool } from "../rules/address-pool.ts";
 import { withPoolRanges } from "../rules/pool-configuration.ts";
 import { assignableSpans } from "../rules/pool-blocks.ts";
 import { type AddressSpan, hasAddress, sizeOf } from "../rules/spans.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseConfiguration } from "../../../src/json/document.ts";
+import type { FileLock } from "../../../host/store/locks/file-lock.ts";
 import { GiveBack } from "./give-back.ts";
-import { NodeBlocks, type NodeBlocksInit } from "./node-blocks.ts";
+import { copyOf, NodeBlocks, type NodeBlocksInit } from "./node-blocks.ts";
 import type { PoolAccess, Pools } from "./pool-access.ts";
 import { NodeReservations } from "./node-reservations.ts";
 import { PoolClaims } from "./pool-claims.ts";
@@ -39,8 +42,10 @@ export class NodePools implements Pools {
   readonly #init: NodePoolsInit;
   #blocks: NodeBlocks | undefined;
   #reservations: NodeReservations | undefined;
+  #lock: FileLock | undefined;
   readonly #accesses = new Map<string, PoolAccess>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #later: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(init: NodePoolsInit) {
@@ -49,10 +54,10 @@ export class NodePools implements Pools {
   }
 
   async open(name: string): Promise<Result<PoolAccess>> {
-    const known = this.#accesses.get(name);
-    if (known !== undefined) return ok(known);
     const opened = this.#open();
     if (!opened.ok) return opened;
+    const known = this.#accesses.get(name);
+    if (known !== undefined) return ok(known);
     const blocks = opened.value;
     const pool = await blocks.pool(name);
     if (!pool.ok) return pool;
@@ -63,8 +68,7 @@ export class NodePools implements Pools {
 
   async complete(name: string, configuration: string): Promise<Result<string>> {
     const opened = this.#open();
-    if (!opened.ok) return opened;
-    const pool = await opened.value.poolOrCopy(name);
+    const pool = opened.ok ? await opened.value.poolOrCopy(name) : this.#copyOr(opened.fault, name);
     if (!pool.ok) return pool;
     const document = parseConfiguration(configuration, { what: "configuration" });
     return document.ok ? withPoolRanges(document.value, pool.value) : document;
@@ -80,21 +84,36 @@ export class NodePools implements Pools {
 
   /** Begins the background work for the pools that an earlier process used: empty blocks go back, and holders without a lease are taken out. */
   resume(): void {
-    const pools = this.#init.directory.pools();
-    if (pools.length === 0 || !this.#open().ok) return;
+    const pools = this.#isClosed ? [] : this.#init.directory.pools();
+    if (pools.length === 0) return;
+    if (!this.#open().ok) {
+      // An earlier daemon may still serve its last calls.
+      this.#later = setTimeout(() => this.resume(), tickMs).unref();
+      return;
+    }
     for (const pool of pools) this.#reservations?.noteReleased(pool);
   }
 
-  /** Ends the background work. */
+  /** Ends the background work, and leaves the directory to the next daemon: no address is handed out any more. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#later);
+    this.#lock?.release();
+    this.#lock = undefined;
   }
 
   #open(): Result<NodeBlocks> {
+    if (this.#isClosed) return failed(fault("POOL_UNAVAILABLE", "plexusd is stopping"));
     if (this.#blocks !== undefined) return ok(this.#blocks);
+    const lock = this.#init.directory.take();
+    if (!lock.ok) return lock;
     const opened = NodeBlocks.open(this.#init);
-    if (!opened.ok) return opened;
+    if (!opened.ok) {
+      lock.value.release();
+      return opened;
+    }
+    this.#lock = lock.value;
     const blocks = opened.value;
     const giveBack = new GiveBack(blocks, this.#init.idleMs);
     const reservations = new NodeReservations(blocks);
@@ -105,6 +124,12 @@ export class NodePools implements Pools {
     this.#every(reservationsMs, () => reservations.roundOfAll());
     this.#every(Math.min(giveBackMs, this.#init.idleMs ?? giveBackMs), () => giveBack.round());
     return ok(blocks);
+  }
+
+  /** The node's copy of a pool, for a daemon that may not use the directory yet; the fault `why` without a copy. */
+  #copyOr(why: Fault, name: string): Result<AddressPool> {
+    const copy = copyOf(this.#init.directory, name);
+    return copy === undefined ? failed(why) : ok(copy);
   }
 
   /** Repeats background work, one run at a time. */
@@ -128,7 +153,7 @@ export class NodePools implements Pools {
     const claims = new PoolClaims(blocks, name);
     const { knowledge, init } = blocks;
     const usable = (): readonly AddressSpan[] => {
-      const pool = blocks.knownPool(name);
+      const pool = this.#isClosed ? undefined : blocks.knownPool(name);
       return pool === undefined ? [] : knowledge.usable(pool, init.now()).flatMap(({ spans }) => spans);
     };
     let isLooking = false;

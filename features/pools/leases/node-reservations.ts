@@ -8,6 +8,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type Family, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { earlierAddress, freeAddress } from "./choose-static-address.ts";
+import { keepHolders, makeReservation } from "./make-reservation.ts";
 import type { NodeBlocks } from "./node-blocks.ts";
 import { type HeldLease, OrderlyHolders } from "./orderly-holders.ts";
 import { type Asker, askerOf, instanceOf, isOwner, noteInClaim, type Terms } from "./reservation-asker.ts";
@@ -84,11 +85,10 @@ export class NodeReservations implements StaticAddresses {
       const existing = listed.value.find((each) => formatAddress(each.address) === formatAddress(address));
       if (existing !== undefined && !isOwner(existing.owner, asker.value.owner)) return ok(false);
       this.#begin(request.pool, address);
-      const { owner, holder } = asker.value;
       const made =
         existing === undefined
-          ? await terms.value.api.create({ pool: request.pool, address, owner }, holder)
-          : await this.#join(terms.value, existing, holder);
+          ? await makeReservation(this.#blocks, terms.value, asker.value, address)
+          : await this.#join(terms.value, existing, asker.value.holder);
       if (!made.ok || !made.value) this.settled(request.pool, address);
       return made;
     });
@@ -159,7 +159,7 @@ export class NodeReservations implements StaticAddresses {
     { api, node }: Pick<Terms, "api" | "node">,
     reservation: AddressReservation,
   ): Promise<Result<HeldLease | undefined>> {
-    const { pool, address, holders, owner } = reservation;
+    const { pool, address, holders } = reservation;
     if (this.#pending.has(keyOf(pool, address))) return ok(undefined);
     const lease = this.#blocks.init.directory.containerOf(pool, formatAddress(address));
     if (!lease.ok) return lease;
@@ -171,16 +171,12 @@ export class NodeReservations implements StaticAddresses {
     if (kept.length === holders.length)
       return ok(container === undefined ? undefined : { address: formatAddress(address), containerId: container });
     // A change since the list makes the request fail, and the next look finds what is left.
-    const done = await (kept.length === 0 && owner.kind === "Pod" ? api.remove(reservation) : api.setHolders(reservation, kept));
+    const done = await keepHolders(api, reservation, kept);
     return done.ok ? ok(undefined) : done;
   }
 
-  async #reserve(
-    terms: Terms,
-    { owner, holder, claim }: Asker,
-    { pool }: StaticRequest,
-    family: Family,
-  ): Promise<Result<IpAddress>> {
+  async #reserve(terms: Terms, asker: Asker, { pool }: StaticRequest, family: Family): Promise<Result<IpAddress>> {
+    const { owner, holder, claim } = asker;
     const spans = staticSpans(terms.pool).filter((span) => span.family === family);
     if (spans.length === 0) {
       const why = `AddressPool ${pool} has no static IPv${family} address, from which ${owner.kind} ${owner.namespace}/${owner.name} gets its own: append a range with static`;
@@ -206,7 +202,7 @@ export class NodeReservations implements StaticAddresses {
         );
       }
       this.#begin(pool, address);
-      const made = await terms.api.create({ pool, address, owner }, holder);
+      const made = await makeReservation(this.#blocks, terms, asker, address);
       if (made.ok && made.value) return ok(address);
       this.settled(pool, address);
       if (!made.ok) return made;

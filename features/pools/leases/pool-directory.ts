@@ -1,17 +1,23 @@
 // The node's directory for pools of the cluster, `pools` in cniDir:
 //
+//     .daemon              the lock of the daemon that uses the directory
 //     .holder              the identity of this directory: only blocks of this holder are used
 //     .claimed             the names of the blocks that this holder has claimed, or may have claimed
 //     .leaving-UID         the name of a block whose deletion was or will be sent
 //     POOL.json            the AddressPool as it was last seen, for CHECK without the API
 //     POOL/ADDRESS         leases, as in a directory of host-local, with the network in a third line
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { readAddress } from "../../../src/net/ip.ts";
 import { type AddressSpan, hasAddress } from "../rules/spans.ts";
+import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { removeFile, storeFault, writeDurably, writeWhole } from "../../../host/store/files/durable-file.ts";
+import { readRegularFile } from "../../../host/store/files/regular-file.ts";
+import { type FileLock, lockNow } from "../../../host/store/locks/file-lock.ts";
+import { ETIMEDOUT } from "../../../host/system/errno.ts";
+import { systemError } from "../../../host/system/system-error.ts";
 import { hasCode } from "../../../host/capabilities/leases/store-fault.ts";
 
 const leavingPrefix = ".leaving-";
@@ -20,6 +26,8 @@ const lastLine = ".";
 /** The form of a UID of the API, which becomes a file's name. */
 const uidPattern = /^[-0-9a-zA-Z]{1,64}$/;
 const holderPattern = /^[-0-9a-f]{36}$/;
+/** The API's objects have 1.5 MiB at most. */
+const rules = { maxBytes: 4 * 1024 * 1024, foreign: false } as const;
 
 /** The files. Faults: STORE_FAILED. */
 export class PoolDirectory {
@@ -27,6 +35,20 @@ export class PoolDirectory {
 
   constructor(root: string) {
     this.root = root;
+  }
+
+  /**
+   * Takes the directory for one daemon's pools until the release, or until the process ends: two daemons would not know of each other's blocks that are given
+   * back, nor of reservations whose leases are not written yet. Faults: POOL_UNAVAILABLE if another daemon has it, STORE_FAILED.
+   */
+  take(): Result<FileLock> {
+    const path = `${this.root}/.daemon`;
+    const { errno, lock } = lockNow({ path, deadlineMs: 0, shared: false, makesDirectory: true });
+    if (lock !== undefined) return ok(lock);
+    if (errno !== ETIMEDOUT) return failed(fault("STORE_FAILED", `locking ${path}: ${systemError(errno)}`));
+    return failed(
+      fault("POOL_UNAVAILABLE", `another plexusd still uses the pools in ${this.root}; this one does when that one has ended`),
+    );
   }
 
   /** The identity of this directory, made at the first use. A directory that is lost or replaced has another one. */
@@ -122,7 +144,7 @@ function namesIn(path: string): readonly string[] {
 /** A file's text; undefined if it does not exist. Fault STORE_FAILED. */
 function readText(path: string): Result<string | undefined> {
   try {
-    return ok(readFileSync(path, "utf8"));
+    return ok(readRegularFile(path, rules));
   } catch (error) {
     return hasCode(error, "ENOENT") ? ok(undefined) : failed(storeFault("reading", path, error));
   }

@@ -68,7 +68,7 @@ export async function acquireLease(
 ): Promise<Result<Acknowledged>> {
   const due = clock() + milliseconds;
   const session = { link, identity, shim, clock, due };
-  const offered = await exchange(session, { type: MESSAGE.discover, options: [], unicast: undefined }, [MESSAGE.offer]);
+  const offered = await exchange(session, { ...discover, unicast: undefined }, [MESSAGE.offer]);
   if (!offered.ok) return offered;
   const { yourAddress, options } = offered.value.message;
   const server = options.get(OPTION.serverId);
@@ -77,7 +77,7 @@ export async function acquireLease(
     { number: OPTION.requestedAddress, value: yourAddress },
     { number: OPTION.serverId, value: server },
   ];
-  return acknowledged(await exchange(session, { type: MESSAGE.request, options: chosen, unicast: undefined }, replies));
+  return acknowledged(await exchange(session, { type: MESSAGE.request, options: chosen, unicast: undefined, server }, replies));
 }
 
 /** A lease that is to be renewed. */
@@ -101,7 +101,8 @@ export async function renewLease(
 ): Promise<Result<Acknowledged> & { readonly lost?: boolean }> {
   const session = { link, identity, shim, clock, due: clock() + milliseconds };
   const unicast = { held, direct: !rebinds };
-  const answered = await exchange(session, { type: MESSAGE.request, options: [], unicast }, replies);
+  const server = rebinds ? undefined : bytesOf(held.server);
+  const answered = await exchange(session, { type: MESSAGE.request, options: [], unicast, server }, replies);
   if (answered.ok && answered.value.message.type === MESSAGE.nak) return { ...failed(refusedAddress()), lost: true };
   const renewed = acknowledged(answered);
   if (renewed.ok && renewed.value.terms.address !== held.address)
@@ -132,6 +133,7 @@ export async function releaseLease(link: DhcpLink, clientId: Uint8Array, held: H
   await shim.packet({ path: link.netns, index: link.index, packets });
 }
 
+const discover = { type: MESSAGE.discover, options: [], server: undefined } as const;
 const replies = [MESSAGE.ack, MESSAGE.nak] as const;
 
 interface Session {
@@ -148,6 +150,8 @@ interface Question {
   readonly options: readonly DhcpOption[];
   /** The client's own address; undefined: it has none yet. `direct`: to the lease's server alone. */
   readonly unicast: { readonly held: HeldAddress; readonly direct: boolean } | undefined;
+  /** The identifier of the only server that is asked (RFC 2131 sections 4.3.1 and 4.4.5): the answers of others do not count. Undefined: any server may answer. */
+  readonly server: Uint8Array | undefined;
 }
 
 interface Answered {
@@ -174,7 +178,7 @@ async function exchange(session: Session, question: Question, types: readonly nu
         maxAnswers: 1,
       });
       if (errno !== 0) return failed(dhcpFault(`asking in the pod's network namespace: ${systemError(errno)}`));
-      const found = answerIn(reply, link.mac, types);
+      const found = answerIn(reply, link.mac, types, question.server);
       if (found !== undefined) return ok(found);
       // An answer that is malformed or not for this client ends the effect early; the rest of the time is listened.
       sent = [];
@@ -210,11 +214,17 @@ function packetOf({ link, identity }: Session, { type, options, unicast }: Quest
   };
 }
 
-function answerIn(reply: Uint8Array, mac: Uint8Array, types: readonly number[]): Answered | undefined {
+function answerIn(
+  reply: Uint8Array,
+  mac: Uint8Array,
+  types: readonly number[],
+  server: Question["server"],
+): Answered | undefined {
   for (const { destination, payload } of packetsIn(reply) ?? []) {
     const datagram = messageInDatagram(payload);
     const message = datagram === undefined ? undefined : readServerMessage(datagram);
     if (message === undefined || !types.includes(message.type) || macText(message.mac) !== macText(mac)) continue;
+    if (server !== undefined && Buffer.compare(message.options.get(OPTION.serverId) ?? NO_ADDRESS, server) !== 0) continue;
     return { message, serverMac: destination.slice() };
   }
   return undefined;

@@ -1,4 +1,4 @@
-// The leases of DHCP servers that attachments of this node hold: one file each, `<state directory>/dhcp/<network>/<container>_<ifname>.json`, durable, so that
+// The leases of DHCP servers that attachments of this node hold: one file each, `<state directory>/dhcp/<network>/<container>@<ifname>.json`, durable, so that
 // a daemon renews them after its restart and after the node's.
 
 import { readdirSync } from "node:fs";
@@ -24,7 +24,8 @@ export class LeaseRecords {
   /** The lease of an attachment; undefined if it has none, or a damaged record. */
   find(holder: LeaseHolder): LeaseRecord | undefined {
     const path = this.#path(holder);
-    return path === undefined ? undefined : read(path);
+    const lease = path === undefined ? undefined : read(path);
+    return lease !== undefined && isOf(lease, holder) ? lease : undefined;
   }
 
   /** Writes a lease. Fault STORE_FAILED. */
@@ -51,8 +52,13 @@ export class LeaseRecords {
 
   #path({ network, containerId, ifname }: LeaseHolder): string | undefined {
     const isSafe = checkNetworkName(network).ok && containerIds.test(containerId) && ifname !== "" && !ifname.includes("/");
-    return isSafe ? join(this.#directory, network, `${containerId}_${ifname}.json`) : undefined;
+    // A container's ID has no `@`, so that no two attachments have one file.
+    return isSafe ? join(this.#directory, network, `${containerId}@${ifname}.json`) : undefined;
   }
+}
+
+function isOf(lease: LeaseRecord, { network, containerId, ifname }: LeaseHolder): boolean {
+  return lease.network === network && lease.containerId === containerId && lease.ifname === ifname;
 }
 
 function read(path: string): LeaseRecord | undefined {

@@ -9,6 +9,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { AttachmentId, DhcpLease, DhcpRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { PacketEffects } from "../../protocol/shim.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
 import type { Clock } from "../../system/clock.ts";
 import { systemError } from "../../system/system-error.ts";
 import { readPodLink } from "../announce/pod-link.ts";
@@ -47,6 +48,8 @@ const runningMs = 5000;
 const pauseMs = 20;
 /** RFC 3442: a route of the link itself has the router 0.0.0.0. RT_SCOPE_LINK. */
 const scopeLink = 253;
+/** An option has 255 bytes at most. */
+const maxIdBytes = 254;
 
 /** The capability for the delegate of one call. */
 export function dhcpFor(scope: DhcpScope, shim: PacketEffects, clock: Clock): DhcpImports {
@@ -75,9 +78,11 @@ async function acquire(scope: DhcpScope, request: DhcpRequest, shim: PacketEffec
   if (mistake !== undefined) return failed(misused(mistake));
   if (records === undefined || !isRenewed) return failed(unrenewed("DHCP_FAILED"));
   const holder: LeaseHolder = { network, ...attachment };
-  // A repeated ADD without a DEL goes on with the lease of the first, as the reference's daemon does.
+  // A repeated ADD without a DEL goes on with the lease of the first, as the reference's daemon does. A lease that has run out while no daemon ran may be another client's.
   const before = records.find(holder);
-  if (before !== undefined && !before.hasEnded && before.netns === netns) return ok(witLease(before));
+  const dayMs = clock.date().getTime();
+  const isHeld = before !== undefined && !before.hasEnded && dayMs < before.acknowledgedMs + before.terms.leaseSeconds * 1000;
+  if (isHeld && before.netns === netns) return ok(witLease(before));
   const link = await runningLink(netns, attachment.ifname, shim, clock);
   if (!link.ok) return link;
   const provided = request.provided.map(({ number, value }) => ({ number, value: Uint8Array.from(value) }));
@@ -167,9 +172,15 @@ async function runningLink(netns: string, ifname: string, shim: PacketEffects, c
   }
 }
 
-/** As the reference plugin's: type 0, and at most 254 bytes of text. */
-function defaultClientId({ containerId, network, ifname }: LeaseHolder): Uint8Array {
-  return Uint8Array.of(0, ...new TextEncoder().encode(`${containerId}/${network}/${ifname}`).subarray(0, 254));
+/**
+ * As the reference plugin's: type 0, and at most 254 bytes of text. Where the reference cuts a longer text, two interfaces of a pod would be one client to the
+ * server, and get one address: the text ends with its hash.
+ */
+export function defaultClientId({ containerId, network, ifname }: LeaseHolder): Uint8Array {
+  const text = `${containerId}/${network}/${ifname}`;
+  const bytes = Buffer.from(text);
+  const end = bytes.length <= maxIdBytes ? Buffer.alloc(0) : Buffer.from(`/${shortHash(text)}`);
+  return Uint8Array.of(0, ...bytes.subarray(0, maxIdBytes - end.length), ...end);
 }
 
 function witLease({ terms, options }: LeaseRecord): DhcpLease {

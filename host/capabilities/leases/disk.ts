@@ -8,18 +8,10 @@ import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.
 import type { Reservation } from "./capability.ts";
 import { directoryExists, type LeaseDirectory, makeLeaseDirectory } from "./directory.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
-import {
-  contentOf,
-  discardAllStaged,
-  discardStaged,
-  holdingOf,
-  removeIfPresent,
-  Position,
-  StagedLease,
-  type Owner,
-} from "./lease-file.ts";
+import { contentOf, discardAllStaged, discardStaged, holdingOf, removeIfPresent, StagedLease, type Owner } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
 import { type LeaseName, LeaseView } from "./lease-view.ts";
+import { Position } from "./position.ts";
 import { contains, roundRobin, type Span } from "./ring.ts";
 import { fromException } from "./store-fault.ts";
 

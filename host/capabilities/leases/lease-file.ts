@@ -1,19 +1,9 @@
 // A lease on disk, in the format of native host-local: the file's name is the address, and its content names the owner.
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  openSync,
-  readSync,
-  readdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, lstatSync, openSync, readSync, readdirSync, unlinkSync, writeSync } from "node:fs";
 import { EEXIST, EINVAL, ENOSYS } from "../../system/errno.ts";
 import { renameIfFree } from "../../system/libc/libc.ts";
+import { clearPlace } from "../../store/files/durable-file.ts";
 import { openMade, orAskRoot } from "../../store/files/shared-with-root.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import type { RecycledFiles } from "../../store/files/recycled-files.ts";
@@ -42,8 +32,6 @@ const MAX_CONTENT = 4096;
 /** The mode of a lease, as in native host-local 1.4 and later. */
 const FILE_MODE = 0o600;
 const READ_ONLY_PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const READ_WRITE_PLAIN = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const WRITE_PLAIN = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** The content of an owner's lease. */
@@ -94,7 +82,8 @@ export class LeaseReader {
       const length = readSync(descriptor, buffer, 0, buffer.length, null);
       return length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, length);
     } catch (error) {
-      if (hasCode(error, "EISDIR")) return undefined;
+      // EAGAIN: a pipe that another process writes.
+      if (hasCode(error, "EISDIR") || hasCode(error, "EAGAIN")) return undefined;
       throw error;
     } finally {
       closeSync(descriptor);
@@ -158,60 +147,6 @@ function createExclusively(path: string, content: string): boolean {
   }
 }
 
-/** The file with the last reserved address of a range set. It is opened once, read and then written. */
-export class Position {
-  readonly #path: string;
-  #descriptor: number | undefined;
-  #length = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** The file's text; undefined if it is not readable. The round robin then starts again, as in native host-local. */
-  read(): string | undefined {
-    try {
-      this.#descriptor = orAskRoot(this.#path, () => openSync(this.#path, READ_WRITE_PLAIN));
-      this.#length = readSync(this.#descriptor, buffer, 0, buffer.length, 0);
-      return this.#length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, this.#length);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Writes an address. Throws the system's error. */
-  write(address: string): void {
-    if (this.#descriptor === undefined) overwrite(this.#path, address);
-    else if (writeSync(this.#descriptor, address, 0) < this.#length) ftruncateSync(this.#descriptor, address.length);
-  }
-
-  close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
-  }
-}
-
-/**
- * Overwrites the file's content in place: a file system such as ext4 waits for the disk when a file is truncated or replaced. After a
- * kill the content may be wrong, which only changes the first address to be tried. A symbolic link or FIFO is replaced by a file.
- */
-function overwrite(path: string, content: string): void {
-  let descriptor: number;
-  try {
-    descriptor = openMade(path, WRITE_PLAIN, FILE_MODE);
-  } catch (error) {
-    if (!hasCode(error, "ELOOP") && !hasCode(error, "ENXIO")) throw error;
-    unlinkSync(path);
-    descriptor = openMade(path, WRITE_PLAIN, FILE_MODE);
-  }
-  try {
-    const length = writeSync(descriptor, content, 0);
-    if (fstatSync(descriptor).size > length) ftruncateSync(descriptor, length);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** Removes the staged file of a killed call of this owner. Best effort, because a staged file is not a lease. */
 export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
   try {
@@ -270,7 +205,7 @@ function createFile(path: string): number {
     return openMade(path, CREATE_NEW, FILE_MODE);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    unlinkSync(path);
+    clearPlace(path);
     return openMade(path, CREATE_NEW, FILE_MODE);
   }
 }

@@ -14,9 +14,18 @@ export function ownerlessLeases(directory: string): readonly string[] {
   const reader = new LeaseReader();
   try {
     const paths = readdirSync(directory).flatMap((name) => (readAddress(name) === undefined ? [] : [`${directory}/${name}`]));
-    return paths.filter((path) => isLost(reader.read(path)));
+    return paths.filter((path) => isLost(contentOf(reader, path)));
   } catch {
     return [];
+  }
+}
+
+/** The lease's content; undefined if this one cannot be read, which says nothing about the others. */
+function contentOf(reader: LeaseReader, path: string): string | undefined {
+  try {
+    return reader.read(path);
+  } catch {
+    return undefined;
   }
 }
 

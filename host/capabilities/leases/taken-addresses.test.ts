@@ -49,6 +49,15 @@ test("a host that answers to everything fills no disk", () => {
   expect(taken().of("net")).toHaveLength(256);
 });
 
+test("networks that are gone leave nothing", () => {
+  for (let number = 0; number < 20; number++) {
+    taken().note(`net${number}`, "10.1.0.2", "02:00:00:00:00:02");
+    utimesSync(join(directory, `conflicts/net${number}/10.1.0.2`), new Date(nowMs), new Date(nowMs));
+    nowMs += 1_000_000;
+  }
+  expect(readdirSync(join(directory, "conflicts")).toSorted()).toEqual(["net16", "net17", "net18", "net19"]);
+});
+
 test("PR-03: leases give the next address in place of a taken one, to an ADD", () => {
   taken().note("net", "10.1.0.1", "02:00:00:00:00:02");
   const owner = { containerId: "c1", ifname: "eth0" };

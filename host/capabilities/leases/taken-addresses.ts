@@ -1,7 +1,7 @@
 // Addresses that another host was found to have (announce.probe): the capability `leases` gives them to no pod for an hour. One file for each address,
 // `<state directory>/conflicts/<network>/<address>`, so that a daemon and one-shot engines need no lock. A lost file costs a further probe.
 
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkNetworkName } from "../../../src/cni/names.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -24,8 +24,8 @@ const maxAddresses = 256;
 
 /** The memory in a state directory. `date`: the time of day. */
 export function takenAddressesIn(stateDirectory: string, date: () => Date): TakenAddresses {
-  const directoryOf = (network: string): string | undefined =>
-    checkNetworkName(network).ok ? join(stateDirectory, "conflicts", network) : undefined;
+  const all = join(stateDirectory, "conflicts");
+  const directoryOf = (network: string): string | undefined => (checkNetworkName(network).ok ? join(all, network) : undefined);
   return {
     of: (network) => {
       const directory = directoryOf(network);
@@ -36,13 +36,26 @@ export function takenAddressesIn(stateDirectory: string, date: () => Date): Take
       if (directory === undefined || readAddress(address) === undefined) return ok(undefined);
       if (freshIn(directory, date().getTime()).length >= maxAddresses) return ok(undefined);
       try {
-        makeDirectory(directory);
+        if (makeDirectory(directory)) forgetOld(all, network, date().getTime());
       } catch (error) {
         return failed(storeFault("making", directory, error));
       }
       return writeShared(join(directory, address), `${mac}\n`, false);
     },
   };
+}
+
+/** Removes the directories of other networks without a note of the last hour: networks come and go for as long as a node lives. */
+function forgetOld(all: string, network: string, nowMs: number): void {
+  for (const name of namesIn(all)) {
+    const directory = join(all, name);
+    if (name === network || freshIn(directory, nowMs).length > 0) continue;
+    try {
+      rmdirSync(directory);
+    } catch {
+      // Another process has just written a note, or something else is there.
+    }
+  }
 }
 
 /** The addresses whose file is younger than an hour; older files are removed. A file from the future is as old as its clock's mistake, so it goes, too. */

@@ -15,11 +15,15 @@ export interface DepartedAttachment extends Departed {
   readonly listed: ListedEntry;
 }
 
-/** `kept`: leases whose attachment left the journal. `unknown`: leases whose owner the journal never had. `lasting`: those of them that two rounds found. */
+/**
+ * `kept`: leases whose attachment left the journal. `unknown`: leases whose owner the journal never had. `lasting`: those of them that two rounds found.
+ * `unclear`: leases of containers with a damaged entry or an abandoned attachment, which may be theirs as long as this boot lasts.
+ */
 export interface LeaseFindings {
   readonly kept: readonly { readonly lease: Lease; readonly attachment: DepartedAttachment }[];
   readonly unknown: readonly Lease[];
   readonly lasting: readonly Lease[];
+  readonly unclear: readonly Lease[];
 }
 
 /** The leases of one state directory, from round to round. */
@@ -67,12 +71,16 @@ export class LeaseWatch {
     const attached = entries.flatMap(({ entry, key: { containerId } }) =>
       entry.plan.attachments.map(({ ifname }) => ({ containerId, ifname })),
     );
-    const unclear = new Set([...damaged.map(({ key }) => key.containerId), ...abandoned]);
+    const containers = new Set([...damaged.map(({ key }) => key.containerId), ...abandoned]);
     const ownerOf = ownershipOf(attached, this.#departed);
     const kept: { lease: Lease; attachment: DepartedAttachment }[] = [];
     const unknown: Lease[] = [];
+    const unclear: Lease[] = [];
     for (const lease of leases) {
-      if (unclear.has(lease.containerId)) continue;
+      if (containers.has(lease.containerId)) {
+        unclear.push(lease);
+        continue;
+      }
       const ownership = ownerOf(lease);
       if (ownership.owner === "unknown") unknown.push(lease);
       else if (ownership.owner === "departed") kept.push({ lease, attachment: ownership.attachment });
@@ -80,6 +88,6 @@ export class LeaseWatch {
     // Only leases that two rounds find are reported: between reading leases and journal, a DEL may have removed the entry and its lease.
     const before = this.#unknown;
     this.#unknown = new Set(unknown.map(({ path }) => path));
-    return { kept, unknown, lasting: unknown.filter(({ path }) => before.has(path)) };
+    return { kept, unknown, lasting: unknown.filter(({ path }) => before.has(path)), unclear };
   }
 }

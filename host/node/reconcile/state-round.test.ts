@@ -1,5 +1,7 @@
 // Rounds of the reconciler over one state directory, with a scripted shim as the agent.
 
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CallSession } from "../../engine/session/call-session.ts";
 import { CallStage } from "../../engine/testing/call-stage.ts";
@@ -101,4 +103,27 @@ test("an attachment whose configuration the daemon does not know is reported onl
   stage.aheadMs += 120_000;
   expect(await round()).toEqual([["attachment", "namespace-gone", "reported"]]);
   expect(stage.shim.calls.map(({ verb }) => verb)).toEqual(["ADD"]);
+});
+
+test.each([
+  ["whose entry is damaged", "journal/", ["damaged", "unreadable", "reported"]],
+  ["with an abandoned attachment", "abandoned/1@", ["abandoned", "given-up", "reported"]],
+])("a lease of a container %s stays in its boot, and is freed in a later one", async (_, place, finding) => {
+  const container = "4f5e".repeat(16);
+  stage.edit(`${place}${container}@cluster@eth0`, () => "");
+  const leases = join(stage.directory, "networks", "pods");
+  const lease = join(leases, "10.0.0.7");
+  mkdirSync(leases, { recursive: true });
+  writeFileSync(lease, `${container}\r\neth0`);
+  utimesSync(lease, 1_000, 1_000);
+  stage.edit("lease-directories", () => `${leases}\n`);
+  for (let count = 0; count < 3; count++) expect(await round()).toEqual([finding]);
+  expect(existsSync(lease)).toBe(true);
+
+  // As the record of the last boot is.
+  stage.edit("unknown-leases", (text) => text.replaceAll(/^\S+/gmu, "earlier-boot"));
+  rounds = new StateRounds(stage.stateDirectory, 0);
+  expect(await round()).toEqual([finding, ["lease", "earlier-boot", "cleaned"]]);
+  expect(existsSync(lease)).toBe(false);
+  expect(await round()).toEqual([finding]);
 });

@@ -96,8 +96,10 @@ export class StateRounds {
     const abandoned = files.ok ? files.value : [];
     const containers = abandoned.map(({ key }) => key.containerId);
     const found = this.#leases.findings(leases, listed.value, containers);
-    const outlived = new Set(this.#unknownLeases.outlived(found.unknown, currentBoot(deps)));
-    const recorded = this.#unknownLeases.keep(found.unknown, currentBoot(deps));
+    // A damaged entry is never undone, and an abandoned one perhaps never: their leases would stay for ever, and none outlives its boot.
+    const ownerUnknown = [...found.unknown, ...found.unclear];
+    const outlived = new Set(this.#unknownLeases.outlived(ownerUnknown, currentBoot(deps)));
+    const recorded = this.#unknownLeases.keep(ownerUnknown, currentBoot(deps));
     const findings: Finding[] = [
       ...damaged.map(({ key, why }) =>
         this.#finding("damaged", fileNameOf(key), "unreadable", { handling: "reported", note: why }),

@@ -1,6 +1,6 @@
 // Renewals of a lease at a real server, with a moved time of day: T1, a restart, T2, the lease's end.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -149,6 +149,56 @@ describe.skipIf(lacks)("a DHCP lease", () => {
         expect(lease()?.hasEnded).toBe(true);
         await renewals.round();
         expect(counts).toHaveLength(3);
+      },
+      { shim: shop.shim },
+    );
+  });
+
+  test("whose record cannot be written is renewed at its times nevertheless, and the record follows", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        const before = lease();
+        // In the place of the file that is written.
+        const blocked = join(directory, "dhcp", "net", ".c1@eth0.json");
+        mkdirSync(join(blocked, "x"), { recursive: true });
+        const { renewals, counts, lines } = daemon(engine);
+        later(1801);
+        await renewals.round();
+        expect([counts, lines]).toEqual([["renewed"], [expect.stringContaining("writing ")]]);
+        expect(lease()).toEqual(before);
+        later(3);
+        await renewals.round();
+        expect(counts).toEqual(["renewed"]);
+        // Beyond the end by the record on the disk, and beyond T1 of the renewed lease.
+        later(1900);
+        await renewals.round();
+        expect(counts).toEqual(["renewed", "renewed"]);
+        expect(pod.links()).toMatchObject([{ name: "eth0", up: true }]);
+        const acknowledgedMs = dayMs;
+
+        rmSync(blocked, { recursive: true });
+        later(3);
+        await renewals.round();
+        expect([counts.length, lease()]).toEqual([2, { ...before, acknowledgedMs }]);
+      },
+      { shim: shop.shim },
+    );
+  });
+
+  test("that ends while its record cannot be written is brought down once", async () => {
+    await callWith(
+      async (engine) => {
+        await acquire(engine);
+        await server.stop();
+        mkdirSync(join(directory, "dhcp", "net", ".c1@eth0.json", "x"), { recursive: true });
+        const { renewals, counts } = daemon(engine);
+        later(3601);
+        for (let count = 0; count < 3; count++) {
+          await renewals.round();
+          later(3);
+        }
+        expect(counts).toEqual(["ended"]);
       },
       { shim: shop.shim },
     );

@@ -93,6 +93,17 @@ describe.skipIf(lacks)("capability dhcp", () => {
     expect(await use(({ release }) => release(), { verb: "DEL" })).toEqual({ ok: undefined });
   });
 
+  test("a repeated ADD asks the server anew where the lease of the first has run out while no daemon ran", async () => {
+    await use(({ acquire }) => acquire(request));
+    const records = new LeaseRecords(directory);
+    const first = records.find({ network: "net", ...attachment });
+    if (first === undefined) throw new Error("no lease");
+    const acknowledgedMs = first.acknowledgedMs - first.terms.leaseSeconds * 1000;
+    records.keep({ ...first, acknowledgedMs });
+    expect(await use(({ acquire }) => acquire(request))).toMatchObject({ ok: { mtu: 1400 } });
+    expect(records.find(first)?.acknowledgedMs).toBeGreaterThanOrEqual(first.acknowledgedMs);
+  });
+
   test("GC forgets the leases of attachments that are not valid, also of a namespace that is gone", async () => {
     await use(({ acquire }) => acquire(request));
     const gc = { verb: "GC", attachment: undefined, netns: "" } as const;

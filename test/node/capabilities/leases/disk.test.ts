@@ -1,9 +1,12 @@
 import { execFileSync } from "node:child_process";
 import {
+  closeSync,
+  constants,
   linkSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -256,6 +259,27 @@ describe("foreign files in the directory", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(readFileSync(join(dataDir, "outside"), "utf8")).toBe("10.1.0.3");
     expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.1");
+  });
+
+  test("A position that is a FIFO is replaced", () => {
+    mkdirSync(network);
+    execFileSync("mkfifo", [join(network, "last_reserved_ip.0")]);
+    expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+    expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.1");
+  });
+
+  test("A FIFO that another process has open is no position and no lease: an address is given, and a DEL frees it", () => {
+    mkdirSync(network);
+    const paths = ["last_reserved_ip.0", "10.1.0.1"].map((name) => join(network, name));
+    execFileSync("mkfifo", paths);
+    const open = paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
+    try {
+      expect(next(alice)).toEqual({ ok: "10.1.0.2" });
+      expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+      expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 0 });
+    } finally {
+      for (const file of open) closeSync(file);
+    }
   });
 
   test("A file whose name is not an address is never touched, whatever its content", () => {
