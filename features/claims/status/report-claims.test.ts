@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { ok } from "../../../src/fault/result.ts";
@@ -80,6 +81,49 @@ test("a claim that changes with each write holds back no other claim", async () 
   await vi.advanceTimersByTimeAsync(1);
   of.stop();
   expect(asked).toEqual(["a", "b"]);
+});
+
+/** Reports of a failed ADD of a pod with the claims a and b. `patch` answers for a claim; the names of the claims that were written are kept. */
+function patched(patch: (name: string) => ObjectAnswer): { readonly of: ClaimReports; readonly written: string[]; readonly warnings: string[] } {
+  const [written, warnings]: [string[], string[]] = [[], []];
+  const nameIn = (path: string): string => path.split("/").at(-2) ?? "";
+  const of = new ClaimReports(
+    { candidates: () => ok({ claims: ["a", "b"].map(claim), damaged: [] }) },
+    async () => ({
+      get: async (path) => ({ kind: "object", object: object(path) }),
+      patch: async (path) => {
+        const answer = patch(nameIn(path));
+        if (answer.kind === "object") written.push(nameIn(path));
+        return answer;
+      },
+    }),
+    { list: () => ok([]), load: () => ok(undefined) },
+    systemClock,
+    (_, text) => warnings.push(text),
+  );
+  of.noteCall(configuration, failedAdd, { status: 1, stdout: "{}" });
+  return { of, written, warnings };
+}
+
+test("DR-07: a claim whose writes fail for long, as with an admission webhook that is away, holds back no other claim", async () => {
+  const { of, written } = patched((name) =>
+    name === "a" ? { kind: "failed", why: "HTTP 500: failed calling webhook", pauseMs: undefined } : { kind: "object", object: {} },
+  );
+  await vi.advanceTimersByTimeAsync(30_000);
+  of.stop();
+  expect(written).toEqual(["b"]);
+});
+
+test("DR-07: rights that a starting API server does not know yet are asked again, and a lasting refusal ends with one warning", async () => {
+  let isStarting = true;
+  const refused = { kind: "refused", status: 403, why: "HTTP 403" } as const;
+  const { of, written, warnings } = patched((name) => (isStarting || name === "b" ? refused : { kind: "object", object: {} }));
+  await vi.advanceTimersByTimeAsync(1);
+  isStarting = false;
+  await vi.advanceTimersByTimeAsync(60_000);
+  of.stop();
+  expect(written).toEqual(["a"]);
+  expect(warnings).toEqual(["claims: the status of resource claim shop/b: HTTP 403"]);
 });
 
 /** The call of a runtime for the pod with this uid. */
@@ -211,4 +255,32 @@ test("DR-07: an attachment that a one-shot engine made is reported within half a
   await vi.advanceTimersByTimeAsync(90_000);
   expect(writes()).toBe(1);
   of.stop();
+});
+
+test("DR-07: a DEL between a one-shot engine's ADD and the search leaves the ADD's report to the search", async () => {
+  const asked: string[] = [];
+  const [key, { plan, ...rest }] = entry("c1", "02:00:00:00:00:01");
+  const attachments = plan.attachments.map((each) => ({ ...each, claim: { ...each.claim, name: "b", uid: "b" } }));
+  const attached = { ...rest, plan: { ...plan, attachments } } as JournalEntry;
+  let keys: readonly JournalKey[] = [];
+  const of = new ClaimReports(
+    { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
+    async () => ({
+      get: async (path) => {
+        asked.push(path.split("/").at(-1) ?? "");
+        return { kind: "object", object: object(path) };
+      },
+      patch: async () => ({ kind: "object", object: {} }),
+    }),
+    { list: () => ok(keys), load: () => ok(attached) },
+    systemClock,
+    () => undefined,
+  );
+  await of.start();
+  // The engine attached a pod with the claim b, and the DEL is that of a pod with the claim a.
+  keys = [key];
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  await vi.advanceTimersByTimeAsync(30_000);
+  of.stop();
+  expect(asked).toEqual(["a", "b"]);
 });
