@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
@@ -136,6 +137,10 @@ const virtualFunction = (): readonly OfferedDevice[] => {
   return settings.ok ? offeredDevices(settings.value, [{ ...link(true), name: "eth2" }]).devices : [];
 };
 
+/** The times of all taints in the specs of slices. */
+const timesIn = (specs: unknown): readonly unknown[] =>
+  [...JSON.stringify(specs).matchAll(/"timeAdded":"([^"]+)"/g)].map(([, time]) => time);
+
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
 
 type Unary = (request: object) => Promise<object>;
@@ -148,6 +153,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   let server: RpcServer;
   let store: ClaimStore;
   let isUp = true;
+  let mtu = 1500;
   let registered = 0;
   const warnings: string[] = [];
   const log = (level: "info" | "warn", text: string): void => {
@@ -156,7 +162,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   const look = (): readonly OfferedDevice[] => {
     const entry = { name: "nic", match: { name: "eth1" }, shared: { attachments: 3 } };
     const settings = readDeviceSettings(JSON.stringify({ devices: [entry] }));
-    return settings.ok ? offeredDevices(settings.value, [link(isUp)]).devices : [];
+    return settings.ok ? offeredDevices(settings.value, [{ ...link(isUp), mtu }]).devices : [];
   };
   const calls: Record<string, Unary> = {};
 
@@ -343,7 +349,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   });
 
   test("DR-02, DR-08: the node's slice follows its link, and comes back after a kubelet removed it", async () => {
-    const publisher = new SlicePublisher({ nodeName: "node-a", api: async () => daemon, look, log, now: systemClock.now });
+    let now = 0;
+    const publisher = new SlicePublisher({ nodeName: "node-a", api: async () => daemon, look, log, now: () => now });
     const published = async (): Promise<unknown> => {
       const listed = await admin.list(slicesPath);
       return listed.kind === "list" ? listed.items.map((each) => (each as { readonly spec: unknown }).spec) : listed;
@@ -355,9 +362,24 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await publisher.round();
     const taints = [{ key: "plexus.dev/link-down", effect: "NoSchedule" }];
     expect(await published()).toMatchObject([{ pool: { generation: 2 }, devices: [{ taints }] }]);
+    const since = timesIn(await published());
+    expect(since).toEqual([expect.any(String)]);
+    // Another change of the pool begins no toleration of the taint anew. The API server has whole seconds.
+    await setTimeout(1_100);
+    mtu = 9000;
+    await publisher.round();
+    const changed = await published();
+    expect(changed).toMatchObject([{ pool: { generation: 3 }, devices: [{ taints, attributes: { mtu: { int: 9000 } } }] }]);
+    expect(timesIn(changed)).toEqual(since);
+    // A kubelet that starts removes the slices.
+    await admin.remove(`${slicesPath}/node-a-plexus-0`);
+    now += 600_000;
+    await publisher.round();
+    expect(timesIn(await published())).toEqual(since);
     isUp = true;
     await publisher.round();
-    expect(await published()).toMatchObject([{ pool: { generation: 3 }, devices: [device] }]);
+    expect(await published()).toMatchObject([{ pool: { generation: 2 }, devices: [device] }]);
+    expect(timesIn(await published())).toEqual([]);
     await admin.remove(`${slicesPath}/node-a-plexus-0`);
     await publisher.round();
     expect(await published()).toEqual([]);
