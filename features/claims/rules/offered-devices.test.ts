@@ -40,6 +40,18 @@ test("DR-02: selectors pick links by name, kind, driver and vendor; all of an en
   expect(names(settings({ name: "a", match: { name: "*" }, shared }), link("lo"))).toEqual([]);
 });
 
+test("DR-02: links whose devices would have one name are not offered, so that a claim's device never becomes another link", () => {
+  const shared = { attachments: 1 };
+  const entry = settings({ name: "a", match: { name: "eth*" }, shared });
+  expect(names(entry, link("eth0.100"), link("eth1"))).toEqual(["a-eth0-100", "a-eth1"]);
+  // A later link, whose name comes first.
+  const offered = offeredDevices(entry, [link("eth0.100"), link("eth0-100"), link("eth1")]);
+  expect(offered.devices.map(({ name }) => name)).toEqual(["a-eth1"]);
+  expect(offered.problems).toEqual([expect.stringContaining("links eth0-100, eth0.100 would each be device a-eth0-100")]);
+  const two = settings({ name: "a", match: { name: "b-c" }, shared }, { name: "a-b", match: { name: "c" }, shared });
+  expect(names(two, link("b-c"), link("c"))).toEqual([]);
+});
+
 test("DR-03: one link may be two shared devices, and never an exclusive one beside another", () => {
   const vlan = { match: { name: "eth1" }, shared: { attachments: 1 } };
   const two = settings({ ...vlan, name: "low", vlans: "1-99" }, { ...vlan, name: "high", vlans: "100-199" });

@@ -18,31 +18,37 @@ const maxName = 63;
 /** Two slices. A node has a few masters, or the virtual functions of a few NICs. */
 export const maxDevices = 128;
 
-/** The devices, in the order of the settings and of the links' names; and why a link is left out. */
+/**
+ * The devices, in the order of the settings and of the links' names; and why a link is left out. Of links whose devices would have one name none is offered: the
+ * scheduler may have allocated the device of one of them, and its claim must not get another link.
+ */
 export function offeredDevices(
   settings: readonly DeviceSettings[],
   links: readonly NodeLink[],
 ): { readonly devices: readonly OfferedDevice[]; readonly problems: readonly string[] } {
   const devices: OfferedDevice[] = [];
   const problems: string[] = [];
-  const owners = new Map<string, string>();
-  const exclusive = new Map<string, string>();
+  const exclusive = new Set<string>();
   const sorted = links.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of settings) {
-    for (const link of sorted) {
-      if (link.name === "lo" || !matches(entry.match, link)) continue;
-      const name = deviceName(entry.name, link.name);
-      const other = owners.get(name);
-      const rival = exclusive.get(link.name);
-      if (other !== undefined) problems.push(`link ${link.name} would be device ${name}, which is link ${other}`);
-      else if (rival !== undefined || (entry.shared === undefined && devices.some((each) => each.link.name === link.name)))
-        problems.push(`link ${link.name} matches ${entry.name} and another entry, and one of them is exclusive`);
-      else if (devices.length >= maxDevices) problems.push(`link ${link.name}: a node offers at most ${maxDevices} devices`);
-      else {
-        owners.set(name, link.name);
-        if (entry.shared === undefined) exclusive.set(link.name, entry.name);
-        devices.push({ name, link, settings: entry });
-      }
+  const candidates = settings.flatMap((entry) =>
+    sorted
+      .filter((link) => link.name !== "lo" && matches(entry.match, link))
+      .map((link) => ({ name: deviceName(entry.name, link.name), link, settings: entry })),
+  );
+  for (const [name, rivals] of Map.groupBy(candidates, (each) => each.name)) {
+    if (rivals.length < 2) continue;
+    const links = rivals.map(({ link }) => link.name).join(", ");
+    problems.push(`links ${links} would each be device ${name}, so none of them is offered; rename one of them`);
+    for (const each of rivals) candidates.splice(candidates.indexOf(each), 1);
+  }
+  for (const device of candidates) {
+    const { link, settings: entry } = device;
+    if (exclusive.has(link.name) || (entry.shared === undefined && devices.some((each) => each.link.name === link.name)))
+      problems.push(`link ${link.name} matches ${entry.name} and another entry, and one of them is exclusive`);
+    else if (devices.length >= maxDevices) problems.push(`link ${link.name}: a node offers at most ${maxDevices} devices`);
+    else {
+      if (entry.shared === undefined) exclusive.add(link.name);
+      devices.push(device);
     }
   }
   return { devices, problems };
