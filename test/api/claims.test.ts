@@ -517,6 +517,34 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(files()).toEqual([]);
   });
 
+  test("DR-06: a claim that is reserved for a PodGroup is that of the pods that name it, and of no other pod", async () => {
+    const claim = await allocated("grouped", "node-a");
+    const path = `${claimsPath}/grouped`;
+    const { object } = (await admin.get(path)) as { readonly object: { readonly status: object } };
+    const reservedFor = [{ apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "workers", uid: "group-1" }];
+    expect(outcome(await admin.replace(`${path}/status`, { ...object, status: { ...object.status, reservedFor } }))).toMatchObject({
+      status: { reservedFor },
+    });
+    await call("NodePrepareResources", { claims: [claim] });
+    const cluster = {
+      api: {
+        call: async ({ path: asked }: { readonly path: string }) => {
+          const answer = await admin.get(asked);
+          const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
+          return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
+        },
+        pause: async () => undefined,
+      },
+    };
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => claimedNetworks({ configuration }, cluster as never, pod);
+    const own = await podWith("grouped");
+    expect(await attach(own)).toMatchObject({ value: [{ claim: { name: "grouped", uid: claim.uid } }] });
+    expect(await attach({ ...own, uid: "another" })).toEqual({ ok: true, value: [] });
+    expect(await attach(await podWith())).toEqual({ ok: true, value: [] });
+    await call("NodeUnprepareResources", { claims: [claim] });
+  });
+
   test("the examples of the page are objects of the API, and their configurations are read", async () => {
     const page = readFileSync(join(root, "docs/how-to/networks-as-claims.md"), "utf8");
     const documents = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, text = ""]) =>
