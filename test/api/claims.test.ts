@@ -480,24 +480,27 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     return { namespace: "shop", name, uid, annotations: new Map<string, string>() };
   };
 
+  /** The networks of a pod's claims, as its ADD gets them. The paths that it reads from the API are added to `asked`. */
+  const attached = (pod: Pod, asked: string[] = []): ReturnType<typeof claimedNetworks> => {
+    const api = {
+      call: async ({ path }: { readonly path: string }) => {
+        asked.push(path);
+        const answer = await admin.get(path);
+        const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
+        return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
+      },
+      pause: async () => undefined,
+    };
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    return claimedNetworks({ configuration }, { api } as never, pod);
+  };
+
   test("DR-11: a damaged file of a shared claim refuses the claim's own pods, and no other pod of the namespace", async () => {
     const [damaged, whole] = [await allocated("damaged", "node-a"), await allocated("whole", "node-a")];
     await call("NodePrepareResources", { claims: [damaged, whole] });
     writeFileSync(join(directory, "claims", `${damaged.uid}.${bootId()}.shop.shared.json`), "{");
     const asked: string[] = [];
-    const cluster = {
-      api: {
-        call: async ({ path }: { readonly path: string }) => {
-          asked.push(path);
-          const answer = await admin.get(path);
-          const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
-          return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
-        },
-        pause: async () => undefined,
-      },
-    };
-    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
-    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => claimedNetworks({ configuration }, cluster as never, pod);
+    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => attached(pod, asked);
     expect(await attach(await podWith("whole"))).toEqual({ ok: true, value: [] });
     expect(await attach(await podWith())).toEqual({ ok: true, value: [] });
     const own = await podWith("whole", "damaged");
@@ -526,22 +529,10 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       status: { reservedFor },
     });
     await call("NodePrepareResources", { claims: [claim] });
-    const cluster = {
-      api: {
-        call: async ({ path: asked }: { readonly path: string }) => {
-          const answer = await admin.get(asked);
-          const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
-          return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
-        },
-        pause: async () => undefined,
-      },
-    };
-    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
-    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => claimedNetworks({ configuration }, cluster as never, pod);
     const own = await podWith("grouped");
-    expect(await attach(own)).toMatchObject({ value: [{ claim: { name: "grouped", uid: claim.uid } }] });
-    expect(await attach({ ...own, uid: "another" })).toEqual({ ok: true, value: [] });
-    expect(await attach(await podWith())).toEqual({ ok: true, value: [] });
+    expect(await attached(own)).toMatchObject({ value: [{ claim: { name: "grouped", uid: claim.uid } }] });
+    expect(await attached({ ...own, uid: "another" })).toEqual({ ok: true, value: [] });
+    expect(await attached(await podWith())).toEqual({ ok: true, value: [] });
     await call("NodeUnprepareResources", { claims: [claim] });
   });
 
