@@ -58,6 +58,7 @@ const link = (isUp: boolean): NodeLink => ({
   name: "eth1",
   kind: "link",
   isUp,
+  isAdminUp: true,
   mtu: 1500,
   speed: 25_000,
   driver: "mlx5_core",

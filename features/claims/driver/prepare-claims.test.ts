@@ -19,6 +19,7 @@ const link = (index: number): NodeLink => ({
   name: `eth${index}`,
   kind: "link",
   isUp: true,
+  isAdminUp: true,
   mtu: 1500,
   speed: undefined,
   driver: "mlx5_core",

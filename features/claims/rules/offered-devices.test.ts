@@ -7,6 +7,7 @@ const link = (name: string, more: Partial<NodeLink> = {}): NodeLink => ({
   name,
   kind: "link",
   isUp: true,
+  isAdminUp: true,
   mtu: 1500,
   speed: undefined,
   driver: undefined,
@@ -108,4 +109,17 @@ test("DR-08: a link that is down has a taint, or no device", () => {
     publishedDevices(offeredDevices(settings({ name: "a", match: { name: "eth1" }, exclusive: true, whenDown }), [down]).devices);
   expect(published("NoExecute")).toMatchObject([{ taints: [{ key: "plexus.dev/link-down", effect: "NoExecute" }] }]);
   expect(published("withdraw")).toEqual([]);
+});
+
+test("DR-03, DR-08: an exclusive link that a pod's DEL has left administratively down is free for the next pod, and a shared one is down", () => {
+  const left = link("eth1", { isUp: false, isAdminUp: false });
+  for (const whenDown of ["NoSchedule", "NoExecute", "withdraw"]) {
+    const entry = { name: "a", match: { name: "eth1" }, whenDown };
+    const [exclusive] = publishedDevices(offeredDevices(settings({ ...entry, exclusive: true }), [left]).devices);
+    expect(exclusive).toMatchObject({ name: "a-eth1", attributes: { up: { bool: false } } });
+    expect(exclusive).not.toHaveProperty("taints");
+    const shared = publishedDevices(offeredDevices(settings({ ...entry, shared: { attachments: 1 } }), [left]).devices);
+    expect(shared).toMatchObject(whenDown === "withdraw" ? [] : [{ taints: [{ effect: whenDown }] }]);
+    expect(shared).toHaveLength(whenDown === "withdraw" ? 0 : 1);
+  }
 });

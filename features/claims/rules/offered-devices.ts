@@ -56,7 +56,12 @@ export function offeredDevices(
 
 /** The devices that a slice shows: a device whose link is down is left out if its settings say so. */
 export function publishedDevices(devices: readonly OfferedDevice[]): readonly object[] {
-  return devices.filter(({ link, settings }) => link.isUp || settings.whenDown !== "withdraw").map(deviceObject);
+  return devices.filter((device) => !isDown(device) || device.settings.whenDown !== "withdraw").map(deviceObject);
+}
+
+/** Whether the link cannot be used. A pod's plugin sets an exclusive link up, and moves it back to the node down: such a link is free for the next pod. */
+function isDown({ link, settings }: OfferedDevice): boolean {
+  return !link.isUp && (settings.shared !== undefined || link.isAdminUp);
 }
 
 function matches({ name, kind, driver, pciVendor }: LinkMatch, link: NodeLink): boolean {
@@ -79,13 +84,14 @@ function deviceName(entry: string, link: string): string {
   return `${entry}-${label === "" ? "link" : label}`.slice(0, maxName).replace(/-+$/, "");
 }
 
-function deviceObject({ name, link, settings }: OfferedDevice): object {
-  const { shared } = settings;
+function deviceObject(device: OfferedDevice): object {
+  const { name, link, settings } = device;
+  const { shared, whenDown } = settings;
   return {
     name,
     attributes: attributesOf(link, settings),
     ...(shared === undefined ? {} : { allowMultipleAllocations: true, ...capacitiesOf(shared) }),
-    ...(link.isUp || settings.whenDown === "withdraw" ? {} : { taints: [{ key: downTaint, effect: settings.whenDown }] }),
+    ...(isDown(device) && whenDown !== "withdraw" ? { taints: [{ key: downTaint, effect: whenDown }] } : {}),
   };
 }
 

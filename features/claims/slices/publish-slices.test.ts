@@ -10,6 +10,7 @@ const device = (isUp: boolean): OfferedDevice => ({
     name: "eth1",
     kind: "link",
     isUp,
+    isAdminUp: true,
     mtu: 1500,
     speed: undefined,
     driver: undefined,
