@@ -86,7 +86,7 @@ test("DR-05, DR-15: the answer names the request of an alternative, which is the
   });
 });
 
-test("DR-15: two devices of one request have one CDI device, whose name the specification has once", async () => {
+test("DR-15: two devices of one request have one CDI device, whose name the specification and the answer have once", async () => {
   const deps = driverWith([
     "u1",
     [
@@ -94,9 +94,16 @@ test("DR-15: two devices of one request have one CDI device, whose name the spec
       ["nics", "vf-eth2"],
     ],
   ]);
-  const cdi_device_ids = ["plexus.dev/claim=u1-nics"];
-  expect(await prepareClaims(deps, { claims: [named("u1")] })).toMatchObject({
-    claims: { u1: { devices: [{ cdi_device_ids }, { cdi_device_ids }] } },
+  const device = { request_names: ["nics"], pool_name: "n1" };
+  expect(await prepareClaims(deps, { claims: [named("u1")] })).toEqual({
+    claims: {
+      u1: {
+        devices: [
+          { ...device, device_name: "vf-eth1", cdi_device_ids: ["plexus.dev/claim=u1-nics"] },
+          { ...device, device_name: "vf-eth2" },
+        ],
+      },
+    },
   });
   const specification: unknown = JSON.parse(readFileSync(join(directory, "cdi", "plexus.dev-claim_u1.json"), "utf8"));
   expect(specification).toHaveProperty("devices.length", 1);

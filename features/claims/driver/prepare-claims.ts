@@ -69,7 +69,7 @@ export async function prepareClaims(deps: PrepareDeps, request: unknown): Promis
         claim.uid,
         typeof prepared === "string"
           ? { error: `${what} ${prepared}` }
-          : { devices: [...prepared.networks, ...(prepared.devices ?? [])].map((each) => deviceMessage(deps, claim.uid, each)) },
+          : { devices: deviceMessages(deps, claim.uid, [...prepared.networks, ...(prepared.devices ?? [])]) },
       ];
     }),
   );
@@ -153,16 +153,21 @@ function linkOf({ link, settings }: OfferedDevice): ClaimedLink {
   };
 }
 
-function deviceMessage({ files }: PrepareDeps, uid: string, { request, pool, device, shareId, link }: PreparedDevice): object {
-  const hasCdi = files.hasCdi && link.isExclusive && link.pciAddress !== undefined;
-  return {
-    // A container names a request, and never one of its alternatives.
-    request_names: [request.split("/")[0]],
-    pool_name: pool,
-    device_name: device,
-    ...(hasCdi ? { cdi_device_ids: [cdiDeviceId(uid, request)] } : {}),
-    ...(shareId === "" ? {} : { share_id: shareId }),
-  };
+/** The devices of a claim. Those of one request share a CDI device, which only the first of them names: runtimes may refuse a name that they get twice. */
+function deviceMessages({ files }: PrepareDeps, uid: string, devices: readonly PreparedDevice[]): readonly object[] {
+  const named = new Set<string>();
+  return devices.map(({ request, pool, device, shareId, link }) => {
+    const hasCdi = files.hasCdi && link.isExclusive && link.pciAddress !== undefined && !named.has(request);
+    if (hasCdi) named.add(request);
+    return {
+      // A container names a request, and never one of its alternatives.
+      request_names: [request.split("/")[0]],
+      pool_name: pool,
+      device_name: device,
+      ...(hasCdi ? { cdi_device_ids: [cdiDeviceId(uid, request)] } : {}),
+      ...(shareId === "" ? {} : { share_id: shareId }),
+    };
+  });
 }
 
 function claimsIn(request: unknown): readonly KubeletClaim[] {
