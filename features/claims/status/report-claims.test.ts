@@ -162,36 +162,39 @@ function entry(containerId: string, mac: string): readonly [JournalKey, JournalE
 function reported(): {
   readonly journal: Map<string, readonly [JournalKey, JournalEntry]>;
   readonly reports: ClaimReports;
+  /** The reports of the daemon's next start. */
+  readonly restarted: () => ClaimReports;
   readonly devices: () => Promise<unknown>;
   readonly writes: () => number;
 } {
   const journal = new Map<string, readonly [JournalKey, JournalEntry]>();
   let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
   const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
-  const made = new ClaimReports(
-    { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
-    () =>
-      Promise.resolve({
-        get: () =>
-          Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
-        patch: (_: string, patch: object) => {
-          writes += 1;
-          ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
-          return Promise.resolve({ kind: "object", object: {} });
-        },
-      }),
-    {
-      list: () => ok([...journal.values()].map(([key]) => key)),
-      load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
-    },
-    clock,
-    () => undefined,
-  );
+  const restarted = (): ClaimReports =>
+    new ClaimReports(
+      { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
+      () =>
+        Promise.resolve({
+          get: () =>
+            Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
+          patch: (_: string, patch: object) => {
+            writes += 1;
+            ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
+            return Promise.resolve({ kind: "object", object: {} });
+          },
+        }),
+      {
+        list: () => ok([...journal.values()].map(([key]) => key)),
+        load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
+      },
+      clock,
+      () => undefined,
+    );
   const settled = async (): Promise<unknown> => {
     await vi.advanceTimersByTimeAsync(1);
     return devices;
   };
-  return { journal, reports: made, devices: settled, writes: () => writes };
+  return { journal, reports: restarted(), restarted, devices: settled, writes: () => writes };
 }
 
 const since = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
@@ -224,6 +227,35 @@ test("DR-07: a lost link makes a claim's device not ready with the reason, a rep
   await devices();
   expect(writes()).toBe(4);
   of.stop();
+});
+
+test("DR-07: a lost link stays lost at another pod's DEL and at a restart of the daemon, until a look or, without a link watch, some minutes", async () => {
+  const { journal, reports: of, restarted, devices, writes } = reported();
+  const [key, attached] = entry("c1", "02:00:00:00:00:01");
+  journal.set("c1", [key, attached]);
+  of.noteCall(configuration, callOf("ADD", "c1"), { status: 0, stdout: "{}" });
+  await devices();
+  const faults = new Map([["net1", { why: "net1 is gone" }]]);
+  of.noteLinks(key, faults);
+  const lost = [{}, { conditions: [{ status: "False", reason: "InterfaceLost", lastTransitionTime: since(1) }] }];
+  expect(await devices()).toMatchObject(lost);
+  // Another pod of the claim.
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  expect(await devices()).toMatchObject(lost);
+  of.stop();
+  const next = restarted();
+  await next.start();
+  expect(await devices()).toMatchObject(lost);
+  next.noteLinks(key, faults);
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(await devices()).toMatchObject(lost);
+  expect(writes()).toBe(2);
+  next.stop();
+  const unwatched = restarted();
+  await unwatched.start();
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(await devices()).toMatchObject([{}, { conditions: [{ status: "True", reason: "Attached" }] }]);
+  unwatched.stop();
 });
 
 test("DR-07: a DEL removes the device's entry, unless the pod has a newer sandbox with the interface", async () => {

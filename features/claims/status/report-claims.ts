@@ -17,7 +17,14 @@ import { type Report, ReportWriter } from "./report-writer.ts";
 
 /** Interval in ms of the search for attachments without a report: a one-shot engine serves calls while the daemon is busy, and reports nothing. */
 const searchMs = 30_000;
+/** Time in ms after the start in which the link watch, if it is on, has looked into each container. */
+const firstLooksMs = 150_000;
 const maxFailure = 2048;
+
+/** Why interfaces of a container are lost, by interface. */
+type LinkFaults = ReadonlyMap<string, { readonly why: string }>;
+
+const noFaults: LinkFaults = new Map();
 
 /** The reports of one daemon. */
 export class ClaimReports {
@@ -27,6 +34,10 @@ export class ClaimReports {
   #search: NodeJS.Timeout | undefined;
   /** Attachments whose reports were queued, by their journal entries. */
   #seen = new Set<string>();
+  /** The last look at the links of running containers, by their journal entries. */
+  readonly #faults = new Map<string, LinkFaults>();
+  #firstLooks: NodeJS.Timeout | undefined;
+  #isLookedAt = false;
 
   constructor(
     store: Pick<ClaimStore, "candidates">,
@@ -43,12 +54,19 @@ export class ClaimReports {
   /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
   async start(): Promise<void> {
     this.#search = setInterval(() => void this.#reportUnseen(), searchMs).unref();
+    this.#firstLooks = setTimeout(() => {
+      this.#isLookedAt = true;
+      // Without a link watch no look comes, and what an earlier daemon has seen counts no longer.
+      this.#seen = new Set([...this.#seen].filter((id) => this.#faults.has(id)));
+      void this.#reportUnseen();
+    }, firstLooksMs).unref();
     await this.#reportUnseen();
   }
 
   stop(): void {
     this.#writer.stop();
     clearInterval(this.#search);
+    clearTimeout(this.#firstLooks);
   }
 
   /** Reports the attachments of entries that were closed without a report. */
@@ -58,6 +76,7 @@ export class ClaimReports {
     const unseen = keys.value.filter((key) => !this.#seen.has(idOf(key)));
     const ids = new Set(keys.value.map(idOf));
     this.#seen = new Set([...this.#seen].filter((id) => ids.has(id)));
+    for (const id of this.#faults.keys()) if (!ids.has(id)) this.#faults.delete(id);
     for (const key of unseen) this.#queueAttached(key);
     await this.#writer.work();
   }
@@ -73,7 +92,7 @@ export class ClaimReports {
     const [containerId = "", ifname = ""] = [environment.get("CNI_CONTAINERID"), environment.get("CNI_IFNAME")];
     const args = environment.get("CNI_ARGS") ?? "";
     const failed = reply.status !== 0;
-    if (verb === "ADD" && !failed) this.#queueAttached({ containerId, network: configuration.name, ifname });
+    if (verb === "ADD" && !failed) this.#look({ containerId, network: configuration.name, ifname }, noFaults);
     else if (verb === "ADD") for (const report of this.#failed(args, errorOf(reply.stdout))) this.#writer.queue(report);
     // A DEL that failed has left the interface, and comes again.
     else if (!failed) for (const report of this.#detached(args)) this.#writer.queue(report);
@@ -81,24 +100,28 @@ export class ClaimReports {
   }
 
   /** Reports the claims of a running container whose links have changed. `faults`: by interface. */
-  noteLinks(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }>): void {
-    this.#queueAttached(key, faults);
+  noteLinks(key: JournalKey, faults: LinkFaults): void {
+    this.#look(key, faults);
     void this.#writer.work();
   }
 
+  #look(key: JournalKey, faults: LinkFaults): void {
+    this.#faults.set(idOf(key), faults);
+    this.#queueAttached(key);
+  }
+
   /** Queues the reports of a journal entry. An entry that is still open is looked at again by the search. */
-  #queueAttached(key: JournalKey, faults?: ReadonlyMap<string, { readonly why: string }>): void {
-    const reports = this.#attached(key, faults);
+  #queueAttached(key: JournalKey): void {
+    const reports = this.#attached(key);
     if (reports === undefined) return;
     this.#seen.add(idOf(key));
     for (const report of reports) this.#writer.queue(report);
   }
 
   /** The reports of a closed journal entry; undefined if it is open or gone. */
-  #attached(
-    key: JournalKey,
-    faults: ReadonlyMap<string, { readonly why: string }> = new Map(),
-  ): readonly Report[] | undefined {
+  #attached(key: JournalKey): readonly Report[] | undefined {
+    const faults = this.#faults.get(idOf(key));
+    const seen = faults === undefined && !this.#isLookedAt ? ({ isUnseen: true } as const) : {};
     const read = this.#journal.load(key);
     if (!read.ok || read.value?.closed !== true) return undefined;
     const { plan, progress } = read.value;
@@ -110,8 +133,8 @@ export class ClaimReports {
       if (!result.ok) continue;
       const { namespace, name, uid, ...device } = claim;
       const known = byClaim.get(uid)?.devices ?? [];
-      const lost = faults.get(ifname)?.why;
-      const outcome = { ifname, result: result.value.result, ...(lost === undefined ? {} : { lost }) };
+      const lost = faults?.get(ifname)?.why;
+      const outcome = { ifname, result: result.value.result, ...(lost === undefined ? {} : { lost }), ...seen };
       byClaim.set(uid, {
         namespace,
         name,
