@@ -21,7 +21,7 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
   ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
   vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },
-  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: [], otherVlans: ["vlanTrunk"] },
+  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: ["uplinkInterface"], otherVlans: ["vlanTrunk"] },
   ovs: {
     link: "bridge",
     names: "link",
@@ -47,3 +47,11 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   },
   "ib-sriov": { link: "deviceID", names: "pci-address", moves: true, otherLinks: ["master", "runtimeConfig"], otherVlans: [] },
 };
+
+/** Further types that attach a link of the node to the pod, by keys of their own or by a plugin that they call. They have no key for a claimed link. */
+const furtherTypes: readonly string[] = ["bond", "bridge-adapter", "external-port", "flannel"];
+
+/** Whether plugins of this type choose a link of the node. */
+export function choosesLink(type: string): boolean {
+  return Object.hasOwn(linkPlacements, type) || furtherTypes.includes(type);
+}

@@ -61,10 +61,23 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "host-device", hwaddr: "02:00:00:00:00:01" }, exclusive, "another link"],
   [{ type: "host-device", PCIBusID: "0000:18:02.2" }, exclusive, "another link"],
   [{ type: "sriov" }, exclusive, "has no PCI address"],
+  [{ type: "bridge", uplinkInterface: "eth9" }, { ...shared, name: "br0" }, "another link"],
+  // The IPAM plugin gets the whole configuration, and would move the node's device into the pod.
+  [{ type: "macvlan", device: "eth9", ipam: { type: "host-device" } }, shared, 'ipam.type "host-device", which attaches a second link'],
+  [{ type: "macvlan", device: "eth9", IPAM: { Type: "host-device" } }, shared, 'ipam.type "host-device"'],
 ])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
   expect(placed(plugin, link)).toContain(problem);
 });
 
 test("a later plugin attaches no second link", () => {
-  expect(placed({ type: "macvlan" }, shared, { type: "macvlan", master: "eth9" })).toContain('plugins[1] is "macvlan"');
+  for (const later of [
+    { type: "macvlan", master: "eth9" },
+    { type: "bond", links: [{ name: "eth8" }, { name: "eth9" }] },
+    { type: "bridge-adapter", bridge: "br9" },
+    { type: "external-port", master: "eth9" },
+    { type: "flannel", delegate: { type: "macvlan", master: "eth9" } },
+  ])
+    expect(placed({ type: "macvlan" }, shared, later)).toContain(`plugins[1] is "${later.type}"`);
+  const device = { type: "tuning", device: "eth9", ipam: { type: "host-device" } };
+  expect(placed({ type: "macvlan" }, shared, device)).toContain('ipam.type "host-device"');
 });

@@ -1,14 +1,14 @@
 // The claimed link in a network's list: the first plugin gets the link, or must have it already. A pod that claims one link and attaches to another would
-// take what the scheduler has not counted, so no other key and no later plugin may choose a link or a VLAN.
+// take what the scheduler has not counted, so no other key, no later plugin and no IPAM plugin may choose a link or a VLAN.
 
-import { editMembers, memberValue, parseDocument } from "../../../src/json/document.ts";
+import { editMembers, isJsonObject, memberValue, parseDocument } from "../../../src/json/document.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { foldedKey } from "../../../src/json/folded-key.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { withPlugins } from "../../../src/npwg/network-plugins.ts";
-import { type LinkPlacement, linkPlacements } from "./link-placement.ts";
+import { choosesLink, type LinkPlacement, linkPlacements } from "./link-placement.ts";
 import type { ClaimedLink } from "./prepared-claim.ts";
 
 /** The list with the link in its first plugin. `what` names the network in messages. Fault CLAIM_UNUSABLE. */
@@ -24,13 +24,24 @@ export function placedLink(list: NetworkList, link: ClaimedLink, what: string): 
   if (placement.moves !== link.isExclusive) return refused(movesProblem(first.type, link));
   const value = placement.names === "link" ? link.name : link.pciAddress;
   if (value === undefined) return refused(`link ${link.name} has no PCI address, which plugin ${quote(first.type, 40)} needs`);
-  const second = later.findIndex(({ type }) => placementOf(type) !== undefined);
+  const second = later.findIndex(({ type }) => choosesLink(type));
   if (second !== -1)
     return refused(
       `plugins[${second + 1}] is ${quote(later[second]?.type ?? "", 40)}, which attaches a second link; only the first plugin may attach a link that is claimed`,
     );
+  const called = list.plugins.flatMap(ipamTypesOf).find(choosesLink);
+  if (called !== undefined)
+    return refused(`the list has ipam.type ${quote(called, 40)}, which attaches a second link; name a plugin for addresses`);
   const problem = keyProblem(first, placement, link) ?? vlanProblem(first, placement, link);
   return problem === undefined ? withLink(list, placement.link, value, what) : refused(problem);
+}
+
+/** The plugins that a plugin calls for addresses, with its own configuration; Go takes keys in any case. */
+function ipamTypesOf({ document }: PluginConf): readonly string[] {
+  const valuesOf = (value: unknown, name: string): readonly unknown[] =>
+    isJsonObject(value) ? Object.keys(value).flatMap((key) => (foldedKey(key) === name ? [value[key]] : [])) : [];
+  const types = valuesOf(document.parsed, "ipam").flatMap((ipam) => valuesOf(ipam, "type"));
+  return types.filter((type): type is string => typeof type === "string");
 }
 
 function placementOf(type: string): LinkPlacement | undefined {
