@@ -11,7 +11,7 @@ export interface LinkPlacement {
   readonly vlan?: string;
   /** Keys that choose another link, or a link of another place. */
   readonly otherLinks: readonly string[];
-  /** Keys that choose further VLANs. */
+  /** Keys that choose further VLANs, unless their value is false. */
   readonly otherVlans: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
   ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
   vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },
-  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: ["uplinkInterface"], otherVlans: ["vlanTrunk"] },
+  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: ["uplinkInterface"], otherVlans: ["vlanTrunk", "preserveDefaultVlan"] },
   ovs: {
     link: "bridge",
     names: "link",

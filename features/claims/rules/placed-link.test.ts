@@ -52,6 +52,8 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "bridge", vlanId: 150, vlan: 999 }, { ...bounded, name: "br0" }, 'vlan "999"'],
   [{ type: "bridge", vlan: 150, VLAN: 999 }, { ...bounded, name: "br0" }, 'plugins[0]."VLAN" must be written as vlan'],
   [{ type: "bridge", vlan: 150, vlanTrunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
+  // The port would stay in the bridge's VLAN 1, too.
+  [{ type: "bridge", vlan: 150, preserveDefaultVlan: true }, { ...bounded, name: "br0" }, "another VLAN"],
   [{ type: "ovs", vlan: 150, trunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
   [{ type: "macvlan", vlanId: 150 }, bounded, "has no key for a VLAN"],
   [{ type: "macvlan", master: "", Master: "eth9" }, shared, 'plugins[0]."Master" must be written as master'],
@@ -67,6 +69,11 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "macvlan", device: "eth9", IPAM: { Type: "host-device" } }, shared, 'ipam.type "host-device"'],
 ])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
   expect(placed(plugin, link)).toContain(problem);
+});
+
+test("a bridge's port that leaves the default VLAN is one of the range", () => {
+  const bridge = { type: "bridge", vlan: 150, preserveDefaultVlan: false };
+  expect(placed(bridge, { ...bounded, name: "br0" })).toMatchObject([{ ...bridge, bridge: "br0" }, {}]);
 });
 
 test("a later plugin attaches no second link", () => {

@@ -73,7 +73,8 @@ function keyProblem({ document, type }: PluginConf, placement: LinkPlacement, { 
     const exact = spellingOf(own, key);
     if (exact !== undefined && exact !== key) return `plugins[0].${quote(key, 40)} must be written as ${exact}`;
     const isOfLink = spellingOf(placement.otherLinks, key) !== undefined;
-    const isOfVlan = vlans !== undefined && spellingOf(placement.otherVlans, key) !== undefined;
+    const isSet = memberValue(document, key) !== false;
+    const isOfVlan = vlans !== undefined && isSet && spellingOf(placement.otherVlans, key) !== undefined;
     if (isOfLink || isOfVlan)
       return `plugins[0].${quote(key, 40)} of ${quote(type, 40)} can choose another ${isOfLink ? "link" : "VLAN"} than the claimed device's; leave the key out`;
   }
