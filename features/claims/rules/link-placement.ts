@@ -13,11 +13,20 @@ export interface LinkPlacement {
   readonly otherLinks: readonly string[];
   /** Keys that choose further VLANs, unless their value is false. */
   readonly otherVlans: readonly string[];
+  /** The value of a key by which an attachment takes the whole link: the kernel gives no other attachment a place beside it. */
+  readonly takesAll?: { readonly key: string; readonly value: string };
 }
 
 /** The placements by plugin type. */
 export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
-  macvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
+  macvlan: {
+    link: "master",
+    names: "link",
+    moves: false,
+    otherLinks: ["linkInContainer"],
+    otherVlans: [],
+    takesAll: { key: "mode", value: "passthru" },
+  },
   ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
   ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
   vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },

@@ -52,6 +52,7 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "bridge", vlanId: 150, vlan: 999 }, { ...bounded, name: "br0" }, 'vlan "999"'],
   [{ type: "bridge", vlan: 150, VLAN: 999 }, { ...bounded, name: "br0" }, 'plugins[0]."VLAN" must be written as vlan'],
   [{ type: "bridge", vlan: 150, vlanTrunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
+  [{ type: "macvlan", Mode: "passthru" }, shared, "takes the whole link, which is shared with other claims"],
   // The port would stay in the bridge's VLAN 1, too.
   [{ type: "bridge", vlan: 150, preserveDefaultVlan: true }, { ...bounded, name: "br0" }, "another VLAN"],
   [{ type: "ovs", vlan: 150, trunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],

@@ -73,6 +73,9 @@ function keyProblem({ document, type }: PluginConf, placement: LinkPlacement, { 
     const exact = spellingOf(own, key);
     if (exact !== undefined && exact !== key) return `plugins[0].${quote(key, 40)} must be written as ${exact}`;
     const isOfLink = spellingOf(placement.otherLinks, key) !== undefined;
+    const { takesAll } = placement;
+    if (takesAll !== undefined && foldedKey(key) === takesAll.key && memberValue(document, key) === takesAll.value)
+      return `plugins[0].${quote(key, 40)} ${takesAll.value} takes the whole link, which is shared with other claims; claim an exclusive device`;
     const isSet = memberValue(document, key) !== false;
     const isOfVlan = vlans !== undefined && isSet && spellingOf(placement.otherVlans, key) !== undefined;
     if (isOfLink || isOfVlan)
