@@ -97,6 +97,7 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
   // A list with the policies of a definition is an attachment to the definition's network: for the pod's status, for policies and for Services.
   const named = namedDefinition(source) ?? { namespace, name: listName };
   const podNetwork = podNetworkIn(source);
+  const isTrusted = isOfClass && source.kind === "list";
   return {
     what,
     selection: {
@@ -113,9 +114,9 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
         : undefined,
     ...(podNetwork === undefined ? {} : { podNetwork }),
     ...(addressPool === undefined ? {} : { pool: addressPool }),
-    isTrusted: isOfClass && source.kind === "list",
+    isTrusted,
     place: (list) => {
-      const placed = placedLink(list, link, what);
+      const placed = placedLink(list, link, what, isTrusted);
       return placed.ok && addressPool !== undefined ? placedPool(placed.value, addressPool, what) : placed;
     },
     ...(link.isExclusive && link.pciAddress !== undefined ? { device: pciDeviceInfo(link.pciAddress) } : {}),

@@ -6,10 +6,10 @@ import type { ClaimedLink } from "./prepared-claim.ts";
 const shared: ClaimedLink = { name: "eth1", kind: "link", isExclusive: false };
 const exclusive: ClaimedLink = { name: "eth1", kind: "link", isExclusive: true };
 
-function placed(plugin: object, link: ClaimedLink, later: object = { type: "tuning" }): unknown {
+function placed(plugin: object, link: ClaimedLink, later: object = { type: "tuning" }, isTrusted = false): unknown {
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "n", plugins: [plugin, later] }));
   if (!list.ok) throw new Error(list.fault.msg);
-  const answer = placedLink(list.value, link, "claim");
+  const answer = placedLink(list.value, link, "claim", isTrusted);
   return answer.ok ? JSON.parse(answer.value.text).plugins : answer.fault.msg;
 }
 
@@ -70,6 +70,11 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "macvlan", device: "eth9", IPAM: { Type: "host-device" } }, shared, 'ipam.type "host-device"'],
 ])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
   expect(placed(plugin, link)).toContain(problem);
+});
+
+test("the list of a class may take the whole link", () => {
+  const passthru = { type: "macvlan", mode: "passthru" };
+  expect(placed(passthru, shared, { type: "tuning" }, true)).toMatchObject([{ ...passthru, master: "eth1" }, {}]);
 });
 
 test("a bridge's port that leaves the default VLAN is one of the range", () => {

@@ -11,8 +11,11 @@ import { withPlugins } from "../../../src/npwg/network-plugins.ts";
 import { choosesLink, type LinkPlacement, linkPlacements } from "./link-placement.ts";
 import type { ClaimedLink } from "./prepared-claim.ts";
 
-/** The list with the link in its first plugin. `what` names the network in messages. Fault CLAIM_UNUSABLE. */
-export function placedLink(list: NetworkList, link: ClaimedLink, what: string): Result<NetworkList> {
+/**
+ * The list with the link in its first plugin. `what` names the network in messages. `isTrusted`: the list is an administrator's, who knows whether other claims
+ * share the link. Fault CLAIM_UNUSABLE.
+ */
+export function placedLink(list: NetworkList, link: ClaimedLink, what: string, isTrusted: boolean): Result<NetworkList> {
   const [first, ...later] = list.plugins;
   if (first === undefined) return ok(list);
   const refused = (why: string): Result<NetworkList> => failed(fault("CLAIM_UNUSABLE", `${what}: ${why}`));
@@ -32,7 +35,10 @@ export function placedLink(list: NetworkList, link: ClaimedLink, what: string): 
   const called = list.plugins.flatMap(ipamTypesOf).find(choosesLink);
   if (called !== undefined)
     return refused(`the list has ipam.type ${quote(called, 40)}, which attaches a second link; name a plugin for addresses`);
-  const problem = keyProblem(first, placement, link) ?? vlanProblem(first, placement, link);
+  const problem =
+    keyProblem(first, placement, link) ??
+    vlanProblem(first, placement, link) ??
+    (isTrusted ? undefined : takesAllProblem(first, placement));
   return problem === undefined ? withLink(list, placement.link, value, what) : refused(problem);
 }
 
@@ -73,15 +79,20 @@ function keyProblem({ document, type }: PluginConf, placement: LinkPlacement, { 
     const exact = spellingOf(own, key);
     if (exact !== undefined && exact !== key) return `plugins[0].${quote(key, 40)} must be written as ${exact}`;
     const isOfLink = spellingOf(placement.otherLinks, key) !== undefined;
-    const { takesAll } = placement;
-    if (takesAll !== undefined && foldedKey(key) === takesAll.key && memberValue(document, key) === takesAll.value)
-      return `plugins[0].${quote(key, 40)} ${takesAll.value} takes the whole link, which is shared with other claims; claim an exclusive device`;
     const isSet = memberValue(document, key) !== false;
     const isOfVlan = vlans !== undefined && isSet && spellingOf(placement.otherVlans, key) !== undefined;
     if (isOfLink || isOfVlan)
       return `plugins[0].${quote(key, 40)} of ${quote(type, 40)} can choose another ${isOfLink ? "link" : "VLAN"} than the claimed device's; leave the key out`;
   }
   return undefined;
+}
+
+function takesAllProblem({ document }: PluginConf, { takesAll }: LinkPlacement): string | undefined {
+  if (takesAll === undefined) return undefined;
+  const { key: wanted, value } = takesAll;
+  const key = [...document.members.keys()].find((each) => foldedKey(each) === wanted && memberValue(document, each) === value);
+  if (key === undefined) return undefined;
+  return `plugins[0].${quote(key, 40)} ${value} takes the whole link, which is shared with other claims; only the list of a class may have it`;
 }
 
 /** The key among `keys` that Go takes for this one. */
