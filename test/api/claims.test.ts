@@ -483,7 +483,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
 
   /** The networks of a pod's claims, as its ADD gets them. The paths that it reads from the API are added to `asked`. */
   const attached = (pod: Pod, asked: string[] = []): ReturnType<typeof claimedNetworks> => {
-    const api = {
+    const reader = {
       call: async ({ path }: { readonly path: string }) => {
         asked.push(path);
         const answer = await admin.get(path);
@@ -493,7 +493,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       pause: async () => undefined,
     };
     const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
-    return claimedNetworks({ configuration }, { api } as never, pod);
+    return claimedNetworks({ configuration }, { api: reader } as never, pod);
   };
 
   test("DR-11: a damaged file of a shared claim refuses the claim's own pods, and no other pod of the namespace", async () => {
@@ -524,9 +524,12 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   test("DR-06: a claim that is reserved for a PodGroup is that of the pods that name it, and of no other pod", async () => {
     const claim = await allocated("grouped", "node-a");
     const path = `${claimsPath}/grouped`;
-    const { object } = (await admin.get(path)) as { readonly object: { readonly status: object } };
+    const read = await admin.get(path);
+    if (read.kind !== "object") throw new Error(read.why);
+    const { object } = read;
+    const status = object["status"] as object;
     const reservedFor = [{ apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "workers", uid: "group-1" }];
-    expect(outcome(await admin.replace(`${path}/status`, { ...object, status: { ...object.status, reservedFor } }))).toMatchObject({
+    expect(outcome(await admin.replace(`${path}/status`, { ...object, status: { ...status, reservedFor } }))).toMatchObject({
       status: { reservedFor },
     });
     await call("NodePrepareResources", { claims: [claim] });

@@ -94,7 +94,10 @@ describe.skipIf(missing("long objects of a real API server", privateNamespaces, 
     const before = reflected(pods);
     await expect.poll(before.names, patient).toEqual(["a", "c"]);
     // Plexus' client reads no answer of this length to a write.
-    expect(await admin.create(pods, pod("b", 1_200_000))).toMatchObject({ kind: "failed", why: expect.stringContaining("bytes") });
+    expect(await admin.create(pods, pod("b", 1_200_000))).toMatchObject({
+      kind: "failed",
+      why: expect.stringContaining("bytes"),
+    });
     await admin.create(pods, pod("d", 1));
     await expect.poll(before.names, patient).toEqual(["a", "b", "c", "d"]);
     expect(before.warnings).toEqual([]);

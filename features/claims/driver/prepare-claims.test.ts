@@ -67,9 +67,7 @@ function driver(get: (path: string) => Promise<ObjectAnswer>): PrepareDeps {
 function driverWith(...claims: readonly (readonly [string, readonly (readonly [string, string])[]])[]): PrepareDeps {
   return driver(async (path) => {
     const found = claims.find(([uid]) => path.endsWith(`/claim-${uid}`));
-    return found === undefined
-      ? { kind: "absent", why: "HTTP 404" }
-      : { kind: "object", object: allocated(found[0], found[1]) };
+    return found === undefined ? { kind: "absent", why: "HTTP 404" } : { kind: "object", object: allocated(found[0], found[1]) };
   });
 }
 

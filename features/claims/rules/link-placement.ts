@@ -30,7 +30,14 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
   ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
   vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },
-  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: ["uplinkInterface"], otherVlans: ["vlanTrunk", "preserveDefaultVlan"] },
+  bridge: {
+    link: "bridge",
+    names: "link",
+    moves: false,
+    vlan: "vlan",
+    otherLinks: ["uplinkInterface"],
+    otherVlans: ["vlanTrunk", "preserveDefaultVlan"],
+  },
   ovs: {
     link: "bridge",
     names: "link",

@@ -37,8 +37,8 @@ export function offeredDevices(
   );
   for (const [name, rivals] of Map.groupBy(candidates, (each) => each.name)) {
     if (rivals.length < 2) continue;
-    const links = rivals.map(({ link }) => link.name).join(", ");
-    problems.push(`links ${links} would each be device ${name}, so none of them is offered; rename one of them`);
+    const names = rivals.map(({ link }) => link.name).join(", ");
+    problems.push(`links ${names} would each be device ${name}, so none of them is offered; rename one of them`);
     for (const each of rivals) candidates.splice(candidates.indexOf(each), 1);
   }
   for (const device of candidates) {

@@ -66,7 +66,11 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "sriov" }, exclusive, "has no PCI address"],
   [{ type: "bridge", uplinkInterface: "eth9" }, { ...shared, name: "br0" }, "another link"],
   // The IPAM plugin gets the whole configuration, and would move the node's device into the pod.
-  [{ type: "macvlan", device: "eth9", ipam: { type: "host-device" } }, shared, 'ipam.type "host-device", which attaches a second link'],
+  [
+    { type: "macvlan", device: "eth9", ipam: { type: "host-device" } },
+    shared,
+    'ipam.type "host-device", which attaches a second link',
+  ],
   [{ type: "macvlan", device: "eth9", IPAM: { Type: "host-device" } }, shared, 'ipam.type "host-device"'],
 ])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
   expect(placed(plugin, link)).toContain(problem);

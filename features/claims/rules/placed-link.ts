@@ -44,10 +44,12 @@ export function placedLink(list: NetworkList, link: ClaimedLink, what: string, i
 
 /** The plugins that a plugin calls for addresses, with its own configuration; Go takes keys in any case. */
 function ipamTypesOf({ document }: PluginConf): readonly string[] {
-  const valuesOf = (value: unknown, name: string): readonly unknown[] =>
-    isJsonObject(value) ? Object.keys(value).flatMap((key) => (foldedKey(key) === name ? [value[key]] : [])) : [];
-  const types = valuesOf(document.parsed, "ipam").flatMap((ipam) => valuesOf(ipam, "type"));
+  const types = valuesIn(document.parsed, "ipam").flatMap((ipam) => valuesIn(ipam, "type"));
   return types.filter((type): type is string => typeof type === "string");
+}
+
+function valuesIn(value: unknown, name: string): readonly unknown[] {
+  return isJsonObject(value) ? Object.keys(value).flatMap((key) => (foldedKey(key) === name ? [value[key]] : [])) : [];
 }
 
 function placementOf(type: string): LinkPlacement | undefined {

@@ -6,14 +6,7 @@ import type { ApiObjects, ObjectAnswer } from "../../../host/cluster/kube/api-ob
 import { isJsonObject } from "../../../src/json/document.ts";
 import { shortHash } from "../../../host/store/files/short-hash.ts";
 import { type OfferedDevice, publishedDevices } from "../rules/offered-devices.ts";
-import {
-  type SliceChange,
-  sliceChanges,
-  sliceSelector,
-  slicesPath,
-  type StoredSlice,
-  storedSlice,
-} from "../rules/slice.ts";
+import { type SliceChange, sliceChanges, sliceSelector, slicesPath, type StoredSlice, storedSlice } from "../rules/slice.ts";
 import { type TaintTimes, withTaintTimes } from "../rules/taint-times.ts";
 
 /** The part of the API that the slices need. */

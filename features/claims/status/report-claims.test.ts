@@ -83,10 +83,16 @@ test("a claim that changes with each write holds back no other claim", async () 
   expect(asked).toEqual(["a", "b"]);
 });
 
+/** The claim in the path of its status. */
+const nameIn = (path: string): string => path.split("/").at(-2) ?? "";
+
 /** Reports of a failed ADD of a pod with the claims a and b. `patch` answers for a claim; the names of the claims that were written are kept. */
-function patched(patch: (name: string) => ObjectAnswer): { readonly of: ClaimReports; readonly written: string[]; readonly warnings: string[] } {
+function patched(patch: (name: string) => ObjectAnswer): {
+  readonly of: ClaimReports;
+  readonly written: string[];
+  readonly warnings: string[];
+} {
   const [written, warnings]: [string[], string[]] = [[], []];
-  const nameIn = (path: string): string => path.split("/").at(-2) ?? "";
   const of = new ClaimReports(
     { candidates: () => ok({ claims: ["a", "b"].map(claim), damaged: [] }) },
     async () => ({
@@ -107,7 +113,9 @@ function patched(patch: (name: string) => ObjectAnswer): { readonly of: ClaimRep
 
 test("DR-07: a claim whose writes fail for long, as with an admission webhook that is away, holds back no other claim", async () => {
   const { of, written } = patched((name) =>
-    name === "a" ? { kind: "failed", why: "HTTP 500: failed calling webhook", pauseMs: undefined } : { kind: "object", object: {} },
+    name === "a"
+      ? { kind: "failed", why: "HTTP 500: failed calling webhook", pauseMs: undefined }
+      : { kind: "object", object: {} },
   );
   await vi.advanceTimersByTimeAsync(30_000);
   of.stop();
