@@ -456,6 +456,29 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await call("NodeUnprepareResources", { claims: [own] });
   });
 
+  test("DR-07: a claim whose configuration has characters that the API server escapes gets its status", async () => {
+    const list = { cniVersion: "1.0.0", name: "n", plugins: [{ type: "bridge", note: "a < b && c > d" }] };
+    const { definition: _, ...rest } = parameters;
+    const claim = await allocated("escaped", "node-a", { ...rest, list });
+    await call("NodePrepareResources", { claims: [claim] });
+    const reports = new ClaimReports(store, async () => daemon, new Journal(directory), systemClock, log);
+    const environment = new Map([
+      ["CNI_COMMAND", "ADD"],
+      ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=pod-1"],
+    ]);
+    reports.noteCall({ name: "plexus" } as never, environment, { status: 1, stdout: JSON.stringify({ code: 7, msg: "no bridge" }) });
+    const devices = async (): Promise<unknown> => {
+      const read = await admin.get(`${claimsPath}/escaped`);
+      return read.kind === "object" ? (read.object["status"] as { readonly devices?: unknown }).devices : read;
+    };
+    await vi.waitFor(
+      async () => expect([await devices(), warnings]).toMatchObject([[{ conditions: [{ message: "no bridge" }] }], expect.anything()]),
+      { timeout: 20_000 },
+    );
+    reports.stop();
+    await call("NodeUnprepareResources", { claims: [claim] });
+  });
+
   test("DR-11: a claim that was removed without the kubelet leaves no file, unless an attachment uses it", async () => {
     const [kept, lost, used] = [
       await allocated("kept", "node-a"),

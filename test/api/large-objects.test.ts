@@ -115,7 +115,9 @@ describe.skipIf(missing("long objects of a real API server", privateNamespaces, 
     const { config } = (made.object["spec"] as { readonly devices: { readonly config: readonly object[] } }).devices;
     const devices = { results: [], config: config.map((each) => ({ source: "FromClaim", ...each })) };
     const results = [{ request: "r", driver: "other.example", pool: "p", device: "d" }];
-    const allocated = await admin.patch(`${claims}/b/status`, { status: { allocation: { devices: { ...devices, results } } } });
+    // A patch would escape the configurations in the stored object, too.
+    const status = { allocation: { devices: { ...devices, results } } };
+    const allocated = await admin.replace(`${claims}/b/status`, { ...made.object, status });
     expect(allocated).toMatchObject({ kind: "failed", why: expect.stringContaining("bytes") });
     await admin.create(claims, claim("c", 0));
     await expect.poll(before.names, patient).toEqual(["a", "b", "c"]);
