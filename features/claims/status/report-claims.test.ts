@@ -36,6 +36,9 @@ const failedAdd = new Map([
 
 const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata: { uid: path.split("/").at(-1) } });
 
+/** No status is replaced whose patch the API takes. */
+const replace = (): Promise<ObjectAnswer> => Promise.reject(new Error("a status was replaced"));
+
 /** Reports of failed ADDs of a pod with these claims. `get` plays the API's answer. */
 function reports(names: readonly string[], get: (path: string) => "failed" | "conflict"): ClaimReports {
   const journal = { list: () => ok([]), load: () => ok(undefined) };
@@ -50,6 +53,7 @@ function reports(names: readonly string[], get: (path: string) => "failed" | "co
               : { kind: "object", object: object(path) },
           ),
         patch: () => Promise.resolve({ kind: "conflict", why: "changed" }),
+        replace,
       }),
     journal,
     systemClock,
@@ -102,6 +106,7 @@ function patched(patch: (name: string) => ObjectAnswer): {
         if (answer.kind === "object") written.push(nameIn(path));
         return answer;
       },
+      replace,
     }),
     { list: () => ok([]), load: () => ok(undefined) },
     systemClock,
@@ -190,6 +195,7 @@ function reported(): {
             ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
             return Promise.resolve({ kind: "object", object: {} });
           },
+          replace,
         }),
       {
         list: () => ok([...journal.values()].map(([key]) => key)),
@@ -311,6 +317,7 @@ test("DR-07: a DEL between a one-shot engine's ADD and the search leaves the ADD
         return { kind: "object", object: object(path) };
       },
       patch: async () => ({ kind: "object", object: {} }),
+      replace,
     }),
     { list: () => ok(keys), load: () => ok(attached) },
     systemClock,

@@ -4,7 +4,6 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Reply } from "../../../host/protocol/messages.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
@@ -13,7 +12,7 @@ import type { Clock } from "../../../host/system/clock.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import type { AttachmentOutcome } from "../rules/device-status.ts";
-import { type Report, ReportWriter } from "./report-writer.ts";
+import { type Report, ReportWriter, type StatusApi } from "./report-writer.ts";
 
 /** Interval in ms of the search for attachments without a report: a one-shot engine serves calls while the daemon is busy, and reports nothing. */
 const searchMs = 30_000;
@@ -41,7 +40,7 @@ export class ClaimReports {
 
   constructor(
     store: Pick<ClaimStore, "candidates">,
-    api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>,
+    api: () => Promise<StatusApi | undefined>,
     journal: Pick<Journal, "list" | "load">,
     clock: Clock,
     log: (level: "info" | "warn", text: string) => void,

@@ -6,6 +6,9 @@ import type { Clock } from "../../../host/system/clock.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { areSameDevices, type AttachmentOutcome, type ReportedDevice, reportedDevices } from "../rules/device-status.ts";
 
+/** The part of the API that is read and written. */
+export type StatusApi = Pick<ApiObjects, "get" | "patch" | "replace">;
+
 /** A claim's status that is to be written. */
 export interface Report {
   readonly namespace: string;
@@ -31,11 +34,12 @@ const retryMs = 5_000;
 /** Tries while the rights are refused: a server that was just started refuses rights that it has not read yet. */
 const maxForbidden = 6;
 const forbidden = 403;
+const invalid = 422;
 const maxFailure = 2048;
 
 /** The writer of one daemon. */
 export class ReportWriter {
-  readonly #api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>;
+  readonly #api: () => Promise<StatusApi | undefined>;
   readonly #clock: Clock;
   readonly #log: (level: "info" | "warn", text: string) => void;
   readonly #waiting = new Map<string, Report>();
@@ -47,7 +51,7 @@ export class ReportWriter {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>,
+    api: () => Promise<StatusApi | undefined>,
     clock: Clock,
     log: (level: "info" | "warn", text: string) => void,
   ) {
@@ -128,7 +132,11 @@ export class ReportWriter {
     // A daemon that starts reports every claim of its node.
     if (areSameDevices(current, written)) return { kind: "done" };
     // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.
-    return outcomeOf(await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } }));
+    const patched = await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } });
+    if (patched.kind !== "refused" || patched.status !== invalid) return outcomeOf(patched);
+    // A patch makes the API server escape `<`, `>` and `&` in the allocation's configurations, where the author's client has not done so: a change of the allocation.
+    const object = { ...read.object, status: { ...status, devices: written } };
+    return outcomeOf(await api.replace(`${path}/status`, object));
   }
 }
 
