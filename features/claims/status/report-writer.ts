@@ -50,11 +50,7 @@ export class ReportWriter {
   /** The next try, while reports wait for it. */
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    api: () => Promise<StatusApi | undefined>,
-    clock: Clock,
-    log: (level: "info" | "warn", text: string) => void,
-  ) {
+  constructor(api: () => Promise<StatusApi | undefined>, clock: Clock, log: (level: "info" | "warn", text: string) => void) {
     this.#api = api;
     this.#clock = clock;
     this.#log = log;
