@@ -27,7 +27,7 @@ import { startStopwatch } from "./stopwatch.ts";
 import { hostConfiguration } from "./host-configuration.ts";
 
 const claims = 60;
-const link = { name: "eth1", kind: "link", isUp: true, hasRdma: false } as const;
+const link = { name: "eth1", kind: "link", isUp: true, isAdminUp: true, hasRdma: false } as const;
 const unknown = { mtu: undefined, speed: undefined, driver: undefined, pciAddress: undefined };
 const facts = { ...unknown, pcieRoot: undefined, pciVendor: undefined, numaNode: undefined };
 

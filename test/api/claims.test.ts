@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { parseAllDocuments } from "yaml";
@@ -57,6 +58,7 @@ const link = (isUp: boolean): NodeLink => ({
   name: "eth1",
   kind: "link",
   isUp,
+  isAdminUp: true,
   mtu: 1500,
   speed: 25_000,
   driver: "mlx5_core",
@@ -136,6 +138,10 @@ const virtualFunction = (): readonly OfferedDevice[] => {
   return settings.ok ? offeredDevices(settings.value, [{ ...link(true), name: "eth2" }]).devices : [];
 };
 
+/** The times of all taints in the specs of slices. */
+const timesIn = (specs: unknown): readonly unknown[] =>
+  [...JSON.stringify(specs).matchAll(/"timeAdded":"([^"]+)"/g)].map(([, time]) => time);
+
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
 
 type Unary = (request: object) => Promise<object>;
@@ -148,6 +154,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   let server: RpcServer;
   let store: ClaimStore;
   let isUp = true;
+  let mtu = 1500;
   let registered = 0;
   const warnings: string[] = [];
   const log = (level: "info" | "warn", text: string): void => {
@@ -156,7 +163,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   const look = (): readonly OfferedDevice[] => {
     const entry = { name: "nic", match: { name: "eth1" }, shared: { attachments: 3 } };
     const settings = readDeviceSettings(JSON.stringify({ devices: [entry] }));
-    return settings.ok ? offeredDevices(settings.value, [link(isUp)]).devices : [];
+    return settings.ok ? offeredDevices(settings.value, [{ ...link(isUp), mtu }]).devices : [];
   };
   const calls: Record<string, Unary> = {};
 
@@ -343,7 +350,8 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
   });
 
   test("DR-02, DR-08: the node's slice follows its link, and comes back after a kubelet removed it", async () => {
-    const publisher = new SlicePublisher({ nodeName: "node-a", api: async () => daemon, look, log, now: systemClock.now });
+    let now = 0;
+    const publisher = new SlicePublisher({ nodeName: "node-a", api: async () => daemon, look, log, now: () => now });
     const published = async (): Promise<unknown> => {
       const listed = await admin.list(slicesPath);
       return listed.kind === "list" ? listed.items.map((each) => (each as { readonly spec: unknown }).spec) : listed;
@@ -355,9 +363,24 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await publisher.round();
     const taints = [{ key: "plexus.dev/link-down", effect: "NoSchedule" }];
     expect(await published()).toMatchObject([{ pool: { generation: 2 }, devices: [{ taints }] }]);
+    const since = timesIn(await published());
+    expect(since).toEqual([expect.any(String)]);
+    // Another change of the pool begins no toleration of the taint anew. The API server has whole seconds.
+    await setTimeout(1_100);
+    mtu = 9000;
+    await publisher.round();
+    const changed = await published();
+    expect(changed).toMatchObject([{ pool: { generation: 3 }, devices: [{ taints, attributes: { mtu: { int: 9000 } } }] }]);
+    expect(timesIn(changed)).toEqual(since);
+    // A kubelet that starts removes the slices.
+    await admin.remove(`${slicesPath}/node-a-plexus-0`);
+    now += 600_000;
+    await publisher.round();
+    expect(timesIn(await published())).toEqual(since);
     isUp = true;
     await publisher.round();
-    expect(await published()).toMatchObject([{ pool: { generation: 3 }, devices: [device] }]);
+    expect(await published()).toMatchObject([{ pool: { generation: 2 }, devices: [device] }]);
+    expect(timesIn(await published())).toEqual([]);
     await admin.remove(`${slicesPath}/node-a-plexus-0`);
     await publisher.round();
     expect(await published()).toEqual([]);
@@ -366,6 +389,12 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     publisher.stop();
     expect(publisher.failure).toBe("");
   });
+
+  /** The devices in a claim's status. */
+  const devicesOf = async (name: string): Promise<unknown> => {
+    const read = await admin.get(`${claimsPath}/${name}`);
+    return read.kind === "object" ? (read.object["status"] as { readonly devices?: unknown }).devices : read;
+  };
 
   test("DR-07: the daemon reports a failed ADD in the claim, and changes claims of its own node and devices of its own driver only", async () => {
     const [own, other] = [await allocated("own", "node-a"), await allocated("other", "node-b")];
@@ -379,13 +408,9 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       status: 1,
       stdout: JSON.stringify({ code: 7, msg: "no such network" }),
     });
-    const devices = async (): Promise<unknown> => {
-      const read = await admin.get(`${claimsPath}/own`);
-      return read.kind === "object" ? (read.object["status"] as { readonly devices?: unknown }).devices : read;
-    };
     await vi.waitFor(
       async () =>
-        expect(await devices()).toMatchObject([
+        expect(await devicesOf("own")).toMatchObject([
           {
             device: "nic-eth1",
             conditions: [{ type: "Ready", status: "False", reason: "AttachFailed", message: "no such network" }],
@@ -394,7 +419,7 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
       { timeout: 60_000 },
     );
     reports.noteCall({ name: "plexus" } as never, new Map([...environment, ["CNI_COMMAND", "DEL"]]), { status: 0, stdout: "" });
-    await vi.waitFor(async () => expect((await devices()) ?? []).toEqual([]), { timeout: 60_000 });
+    await vi.waitFor(async () => expect((await devicesOf("own")) ?? []).toEqual([]), { timeout: 60_000 });
     expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
     const status = async (name: string, value: object): Promise<unknown> =>
       outcome(await daemon.patch(`${claimsPath}/${name}/status`, { status: value }));
@@ -433,6 +458,28 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     await call("NodeUnprepareResources", { claims: [own] });
   });
 
+  test("DR-07: a claim whose configuration has characters that the API server escapes gets its status", async () => {
+    const list = { cniVersion: "1.0.0", name: "n", plugins: [{ type: "bridge", note: "a < b && c > d" }] };
+    const { definition: _, ...rest } = parameters;
+    const claim = await allocated("escaped", "node-a", { ...rest, list });
+    await call("NodePrepareResources", { claims: [claim] });
+    const reports = new ClaimReports(store, async () => daemon, new Journal(directory), systemClock, log);
+    const environment = new Map([
+      ["CNI_COMMAND", "ADD"],
+      ["CNI_ARGS", "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=pod-1"],
+    ]);
+    reports.noteCall({ name: "plexus" } as never, environment, {
+      status: 1,
+      stdout: JSON.stringify({ code: 7, msg: "no bridge" }),
+    });
+    await vi.waitFor(async () => expect(await devicesOf("escaped")).toMatchObject([{ conditions: [{ message: "no bridge" }] }]), {
+      timeout: 60_000,
+    });
+    expect(warnings.filter((each) => each.includes("status"))).toEqual([]);
+    reports.stop();
+    await call("NodeUnprepareResources", { claims: [claim] });
+  });
+
   test("DR-11: a claim that was removed without the kubelet leaves no file, unless an attachment uses it", async () => {
     const [kept, lost, used] = [
       await allocated("kept", "node-a"),
@@ -458,24 +505,27 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     return { namespace: "shop", name, uid, annotations: new Map<string, string>() };
   };
 
+  /** The networks of a pod's claims, as its ADD gets them. The paths that it reads from the API are added to `asked`. */
+  const attached = (pod: Pod, asked: string[] = []): ReturnType<typeof claimedNetworks> => {
+    const reader = {
+      call: async ({ path }: { readonly path: string }) => {
+        asked.push(path);
+        const answer = await admin.get(path);
+        const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
+        return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
+      },
+      pause: async () => undefined,
+    };
+    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
+    return claimedNetworks({ configuration }, { api: reader } as never, pod);
+  };
+
   test("DR-11: a damaged file of a shared claim refuses the claim's own pods, and no other pod of the namespace", async () => {
     const [damaged, whole] = [await allocated("damaged", "node-a"), await allocated("whole", "node-a")];
     await call("NodePrepareResources", { claims: [damaged, whole] });
     writeFileSync(join(directory, "claims", `${damaged.uid}.${bootId()}.shop.shared.json`), "{");
     const asked: string[] = [];
-    const cluster = {
-      api: {
-        call: async ({ path }: { readonly path: string }) => {
-          asked.push(path);
-          const answer = await admin.get(path);
-          const body = answer.kind === "object" ? JSON.stringify(answer.object) : "{}";
-          return { ok: true as const, value: { status: answer.kind === "object" ? 200 : 404, body } };
-        },
-        pause: async () => undefined,
-      },
-    };
-    const configuration = { cniDir: directory, namespaceIsolation: false, globalNamespaces: [] };
-    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => claimedNetworks({ configuration }, cluster as never, pod);
+    const attach = (pod: Pod): ReturnType<typeof claimedNetworks> => attached(pod, asked);
     expect(await attach(await podWith("whole"))).toEqual({ ok: true, value: [] });
     expect(await attach(await podWith())).toEqual({ ok: true, value: [] });
     const own = await podWith("whole", "damaged");
@@ -493,6 +543,25 @@ describe.skipIf(missing("networks as claims with the API server", privateNamespa
     expect(asked.some((path) => path.includes("/pods/"))).toBe(false);
     await call("NodeUnprepareResources", { claims: [damaged, whole] });
     expect(files()).toEqual([]);
+  });
+
+  test("DR-06: a claim that is reserved for a PodGroup is that of the pods that name it, and of no other pod", async () => {
+    const claim = await allocated("grouped", "node-a");
+    const path = `${claimsPath}/grouped`;
+    const read = await admin.get(path);
+    if (read.kind !== "object") throw new Error(read.why);
+    const { object } = read;
+    const status = object["status"] as object;
+    const reservedFor = [{ apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "workers", uid: "group-1" }];
+    expect(outcome(await admin.replace(`${path}/status`, { ...object, status: { ...status, reservedFor } }))).toMatchObject({
+      status: { reservedFor },
+    });
+    await call("NodePrepareResources", { claims: [claim] });
+    const own = await podWith("grouped");
+    expect(await attached(own)).toMatchObject({ value: [{ claim: { name: "grouped", uid: claim.uid } }] });
+    expect(await attached({ ...own, uid: "another" })).toEqual({ ok: true, value: [] });
+    expect(await attached(await podWith())).toEqual({ ok: true, value: [] });
+    await call("NodeUnprepareResources", { claims: [claim] });
   });
 
   test("the examples of the page are objects of the API, and their configurations are read", async () => {

@@ -17,6 +17,7 @@ const virtualFunction = (index: number): NodeLink => ({
   name: `enp24s0f0v${index}`,
   kind: "link",
   isUp: true,
+  isAdminUp: true,
   mtu: 1500,
   speed: 25_000,
   driver: "mlx5_core",

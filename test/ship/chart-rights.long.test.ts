@@ -37,6 +37,8 @@ const reasons: Readonly<Record<string, string>> = {
   "plexus read resource.k8s.io/resourceslices": "The devices of the node.",
   "plexus associated-node:patch resource.k8s.io/resourceclaims/driver":
     "A condition of the API server on a patch of resourceclaims/status, which the policy bounds.",
+  "plexus associated-node:update resource.k8s.io/resourceclaims/driver":
+    "A condition of the API server on an update of resourceclaims/status, which the policy bounds.",
   "plexus read k8s.cni.cncf.io/multi-networkpolicies": "The policies of its pods.",
   "plexus read discovery.k8s.io/endpointslices": "Endpoints of its pods' networks; no secrets.",
   "plexus read networking.k8s.io/networkpolicies": "The policies of its pods on PodNetworks that ask for them.",

@@ -52,10 +52,12 @@ export class DeviceFiles {
 
   /**
    * Removes the files; those that are not there count as removed. `claim` is undefined if its own file is lost or torn: device information, whose name only
-   * the claim has, lies in a directory of one boot.
+   * the claim has, lies in a directory of one boot. Information about a device of `others` stays: after a forced deletion the scheduler gives the device to
+   * another claim, which may be prepared before the earlier one is unprepared.
    */
-  remove(uid: string, claim: PreparedClaim | undefined): Result<void> {
-    const information = claim === undefined ? [] : this.#informationOf(claim);
+  remove(uid: string, claim: PreparedClaim | undefined, others: readonly PreparedClaim[]): Result<void> {
+    const kept = new Set(others.flatMap((each) => this.#informationOf(each)).map(({ path }) => path));
+    const information = claim === undefined ? [] : this.#informationOf(claim).filter(({ path }) => !kept.has(path));
     for (const { path } of [...information, ...this.#specificationOf(uid, [])]) {
       try {
         for (const each of [temporaryOf(path), path]) rmSync(each, { force: true });

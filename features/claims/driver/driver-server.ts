@@ -13,7 +13,7 @@ import { driverMethods, driverVersion } from "./kubelet-messages.ts";
 import { prepareClaims, type PrepareDeps, unprepareClaims } from "./prepare-claims.ts";
 
 /** Settings of the server. */
-export interface DriverInit extends PrepareDeps {
+export interface DriverInit extends Omit<PrepareDeps, "calls"> {
   /** Absolute path, at most 107 bytes. */
   readonly socket: string;
   readonly uids: readonly number[];
@@ -31,6 +31,7 @@ const maxMessage = 1024;
 export function serveDriver(init: DriverInit): Promise<Result<RpcServer>> {
   const { socket, uids, clock, log, onRegistered } = init;
   const warn = (text: string): void => log("warn", text);
+  const deps: PrepareDeps = { ...init, calls: new Set() };
   return RpcServer.listen(
     { socket, uids },
     {
@@ -53,8 +54,8 @@ export function serveDriver(init: DriverInit): Promise<Result<RpcServer>> {
           else warn(`claims: the kubelet refused the driver ${driverName}: ${inertLine(String(error), maxMessage)}`);
           return ok({});
         },
-        NodePrepareResources: async (request) => ok(await prepareClaims(init, request)),
-        NodeUnprepareResources: async (request) => ok(unprepareClaims(init, request)),
+        NodePrepareResources: async (request) => ok(await prepareClaims(deps, request)),
+        NodeUnprepareResources: async (request) => ok(unprepareClaims(deps, request)),
       },
     }),
   );

@@ -6,7 +6,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { type ClaimDevice, noNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
-import { cdiDeviceId } from "../rules/device-files.ts";
+import { cdiDeviceId, exclusiveDevices } from "../rules/device-files.ts";
 import { attributeOf } from "../rules/device-settings.ts";
 import { networksDomain } from "../rules/names.ts";
 import type { OfferedDevice } from "../rules/offered-devices.ts";
@@ -27,8 +27,17 @@ export interface KubeletClaim {
   readonly uid: string;
 }
 
+/** A Prepare of a claim that waits for the API. */
+export interface PrepareCall {
+  readonly uid: string;
+  /** Whether the kubelet has unprepared the claim since: the pod was deleted, and no further Unprepare will come. */
+  isGivenUp: boolean;
+}
+
 /** The parts of the daemon that preparing needs. */
 export interface PrepareDeps {
+  /** The calls that wait. */
+  readonly calls: Set<PrepareCall>;
   readonly nodeName: string;
   /** The API; undefined if the daemon has none. */
   readonly api: () => Promise<Pick<ApiObjects, "get"> | undefined>;
@@ -52,13 +61,15 @@ export function claimPath({ namespace, name }: Pick<KubeletClaim, "namespace" | 
 export async function prepareClaims(deps: PrepareDeps, request: unknown): Promise<object> {
   const answers = await Promise.all(
     claimsIn(request).map(async (claim): Promise<[string, object]> => {
-      const prepared = await prepare(deps, claim);
+      const call: PrepareCall = { uid: claim.uid, isGivenUp: false };
+      deps.calls.add(call);
+      const prepared = await prepare(deps, claim, call).finally(() => deps.calls.delete(call));
       const what = `resource claim ${claim.namespace}/${claim.name}`;
       return [
         claim.uid,
         typeof prepared === "string"
           ? { error: `${what} ${prepared}` }
-          : { devices: [...prepared.networks, ...(prepared.devices ?? [])].map((each) => deviceMessage(deps, claim.uid, each)) },
+          : { devices: deviceMessages(deps, claim.uid, [...prepared.networks, ...(prepared.devices ?? [])]) },
       ];
     }),
   );
@@ -68,6 +79,7 @@ export async function prepareClaims(deps: PrepareDeps, request: unknown): Promis
 /** Answers NodeUnprepareResources. The API is not asked: the claim may be gone. */
 export function unprepareClaims(deps: PrepareDeps, request: unknown): object {
   const answers = claimsIn(request).map(({ uid }): [string, object] => {
+    for (const call of deps.calls) if (call.uid === uid) call.isGivenUp = true;
     const removed = unprepared(deps, uid);
     return [uid, removed.ok ? {} : { error: removed.fault.msg }];
   });
@@ -77,18 +89,23 @@ export function unprepareClaims(deps: PrepareDeps, request: unknown): object {
 /** Removes all files of a claim; a uid that is no file's name has none. Fault STORE_FAILED. */
 export function unprepared({ store, files }: Pick<PrepareDeps, "store" | "files">, uid: string): Result<void> {
   if (!isUid(uid)) return ok(undefined);
-  const claim = store.claim(uid);
-  const removed = files.remove(uid, claim.ok ? claim.value : undefined);
+  const read = store.claim(uid);
+  const claim = read.ok ? read.value : undefined;
+  const others = claim === undefined || exclusiveDevices(claim).length === 0 ? ok([]) : store.others(uid);
+  if (!others.ok) return others;
+  const removed = files.remove(uid, claim, others.value);
   return removed.ok ? store.remove(uid) : removed;
 }
 
 /** The devices, or why the claim cannot be prepared: the kubelet writes the reason into an Event of the pod, and tries again. */
-async function prepare(deps: PrepareDeps, claim: KubeletClaim): Promise<PreparedClaim | string> {
+async function prepare(deps: PrepareDeps, claim: KubeletClaim, call: PrepareCall): Promise<PreparedClaim | string> {
   if (!nameForm.test(claim.namespace) || !nameForm.test(claim.name)) return "has no name of Kubernetes";
   const api = await deps.api();
   if (api === undefined) return "cannot be read: plexusd has no credentials of the Kubernetes API (--kubeconfig)";
   const answer = await api.get(claimPath(claim));
   if (answer.kind !== "object") return `cannot be read from the Kubernetes API: ${answer.why}`;
+  // From here on nothing waits, so that no Unprepare comes in between.
+  if (call.isGivenUp) return "was unprepared while it was read from the Kubernetes API";
   const read = readAllocatedClaim(answer.object, claim);
   if (!read.ok) return read.problem;
   const networks: PreparedNetwork[] = [];
@@ -136,15 +153,21 @@ function linkOf({ link, settings }: OfferedDevice): ClaimedLink {
   };
 }
 
-function deviceMessage({ files }: PrepareDeps, uid: string, { request, pool, device, shareId, link }: PreparedDevice): object {
-  const hasCdi = files.hasCdi && link.isExclusive && link.pciAddress !== undefined;
-  return {
-    request_names: [request],
-    pool_name: pool,
-    device_name: device,
-    ...(hasCdi ? { cdi_device_ids: [cdiDeviceId(uid, request)] } : {}),
-    ...(shareId === "" ? {} : { share_id: shareId }),
-  };
+/** The devices of a claim. Those of one request share a CDI device, which only the first of them names: runtimes may refuse a name that they get twice. */
+function deviceMessages({ files }: PrepareDeps, uid: string, devices: readonly PreparedDevice[]): readonly object[] {
+  const named = new Set<string>();
+  return devices.map(({ request, pool, device, shareId, link }) => {
+    const hasCdi = files.hasCdi && link.isExclusive && link.pciAddress !== undefined && !named.has(request);
+    if (hasCdi) named.add(request);
+    return {
+      // A container names a request, and never one of its alternatives.
+      request_names: [request.split("/")[0]],
+      pool_name: pool,
+      device_name: device,
+      ...(hasCdi ? { cdi_device_ids: [cdiDeviceId(uid, request)] } : {}),
+      ...(shareId === "" ? {} : { share_id: shareId }),
+    };
+  });
 }
 
 function claimsIn(request: unknown): readonly KubeletClaim[] {

@@ -76,6 +76,16 @@ export class ClaimStore {
     return name === undefined ? ok(undefined) : this.#read(name);
   }
 
+  /** The other claims that this boot has prepared. A damaged file counts as none. */
+  others(uid: string): Result<readonly PreparedClaim[]> {
+    const names = this.#names();
+    if (!names.ok) return names;
+    const claims = names.value
+      .filter((name) => partsOf(name).uid !== uid && partsOf(name).boot === bootName())
+      .map((name) => this.#read(name));
+    return ok(claims.flatMap((claim) => (claim.ok && claim.value !== undefined ? [claim.value] : [])));
+  }
+
   /**
    * The claims that may be the pod's: those made for it, and those that several pods of its namespace may name. Fault CLAIM_UNUSABLE for a damaged claim that
    * is the pod's alone.

@@ -6,10 +6,12 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { pciDeviceInfo } from "../rules/device-files.ts";
-import { isReservedFor } from "../rules/claim-networks.ts";
+import { isReservedFor, isReservedForGroup } from "../rules/claim-networks.ts";
+import { claimNamesOf } from "../rules/claim-names.ts";
 import { placedLink } from "../rules/placed-link.ts";
 import { placedPool } from "../rules/placed-pool.ts";
 import type { NetworkSource } from "../rules/network-parameters.ts";
@@ -40,7 +42,7 @@ export async function claimedNetworks(
   if (!lost.ok) return lost;
   const networks: ClaimedNetwork[] = [];
   for (const claim of claims) {
-    const isOfPod = await belongsTo(claim, uid, cluster);
+    const isOfPod = await belongsTo(claim, pod, cluster);
     if (!isOfPod.ok) return isOfPod;
     if (!isOfPod.value) continue;
     for (const network of claim.networks) {
@@ -64,9 +66,10 @@ function namedDefinition(source: NetworkSource): { readonly namespace: string; r
 /** The kubelet prepares a claim of several pods once, so that later pods are known to the API only. */
 async function belongsTo(
   { namespace, name, uid, pods, isShareable, networks }: PreparedClaim,
-  podUid: string,
+  pod: Pod,
   cluster: Pick<Cluster, "api"> | undefined,
 ): Promise<Result<boolean>> {
+  const podUid = pod.uid ?? "";
   if (pods.includes(podUid)) return ok(true);
   if (!isShareable || networks.length === 0) return ok(false);
   const what = `resource claim ${namespace}/${name}`;
@@ -74,7 +77,15 @@ async function belongsTo(
     return failed(fault("CLAIM_UNUSABLE", `${what} may be this pod's, and no Kubernetes API is configured that says so`));
   const object = await readObject(cluster.api, claimPath({ namespace, name }), what);
   if (!object.ok || object.value === undefined) return object.ok ? ok(false) : object;
-  return ok(uidOf(object.value) === uid && isReservedFor(object.value, podUid));
+  if (uidOf(object.value) !== uid) return ok(false);
+  if (isReservedFor(object.value, podUid)) return ok(true);
+  return isReservedForGroup(object.value) ? namesClaim(pod, name, cluster.api) : ok(false);
+}
+
+/** The kubelet has checked that the pod is of the group before it prepared the claim for the pod. */
+async function namesClaim({ namespace, name, uid }: Pod, claim: string, api: ClusterApi): Promise<Result<boolean>> {
+  const object = await readObject(api, `/api/v1/namespaces/${namespace}/pods/${name}`, `pod ${namespace}/${name}`);
+  return object.ok ? ok(uidOf(object.value) === uid && claimNamesOf(object.value).includes(claim)) : object;
 }
 
 function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): ClaimedNetwork {
@@ -86,6 +97,7 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
   // A list with the policies of a definition is an attachment to the definition's network: for the pod's status, for policies and for Services.
   const named = namedDefinition(source) ?? { namespace, name: listName };
   const podNetwork = podNetworkIn(source);
+  const isTrusted = isOfClass && source.kind === "list";
   return {
     what,
     selection: {
@@ -102,9 +114,9 @@ function claimedNetwork(claim: PreparedClaim, network: PreparedNetwork): Claimed
         : undefined,
     ...(podNetwork === undefined ? {} : { podNetwork }),
     ...(addressPool === undefined ? {} : { pool: addressPool }),
-    isTrusted: isOfClass && source.kind === "list",
+    isTrusted,
     place: (list) => {
-      const placed = placedLink(list, link, what);
+      const placed = placedLink(list, link, what, isTrusted);
       return placed.ok && addressPool !== undefined ? placedPool(placed.value, addressPool, what) : placed;
     },
     ...(link.isExclusive && link.pciAddress !== undefined ? { device: pciDeviceInfo(link.pciAddress) } : {}),

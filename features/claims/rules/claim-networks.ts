@@ -106,6 +106,12 @@ export function isReservedFor(object: unknown, podUid: string): boolean {
   return reserved.some((each) => each["resource"] === "pods" && each["uid"] === podUid);
 }
 
+/** Whether a claim of the API is reserved for a PodGroup (KEP-5729), which names none of its pods. */
+export function isReservedForGroup(object: unknown): boolean {
+  const reserved = listOf(memberOf(object, "status")["reservedFor"], maxPods);
+  return reserved.some((each) => each["apiGroup"] === "scheduling.k8s.io" && each["resource"] === "podgroups");
+}
+
 /** The configurations for this driver, in the API's order: those of the classes, then those of the claim. */
 function readConfigurations(
   list: readonly Readonly<Record<string, unknown>>[],

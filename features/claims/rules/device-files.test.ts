@@ -42,6 +42,21 @@ test("DR-15: the CDI specification has a device for each request, and all addres
   expect(cdiFile("u1")).toBe("plexus.dev-claim_u1.json");
 });
 
+test("DR-15: a request with several links has one CDI device with all of its addresses, because CDI refuses a name that occurs twice", () => {
+  const devices = [
+    { request: "a", pciAddress: "0000:18:02.1", resourceName: "example.com/vf" },
+    { request: "a", pciAddress: "0000:19:00.0", resourceName: "example.com/nic" },
+    { request: "a", pciAddress: "0000:18:02.2", resourceName: "example.com/vf" },
+  ];
+  const env = [
+    "PLEXUS_PCI_A=0000:18:02.1,0000:19:00.0,0000:18:02.2",
+    "PCIDEVICE_EXAMPLE_COM_VF=0000:18:02.1,0000:18:02.2",
+    "PCIDEVICE_EXAMPLE_COM_NIC=0000:19:00.0",
+  ];
+  expect(cdiSpecification("u1", devices)).toMatchObject({ devices: [{ name: "u1-a", containerEdits: { env } }] });
+  expect(cdiSpecification("u1", devices)).toHaveProperty("devices.length", 1);
+});
+
 test("DR-15: the device information is that of the specification", () => {
   expect(readDeviceInfo(JSON.stringify(pciDeviceInfo("0000:18:02.1")), "file")).toMatchObject({ ok: true });
 });

@@ -42,21 +42,26 @@ export function cdiFile(uid: string): string {
 }
 
 /**
- * The CDI specification of a claim: one device for each request. `PLEXUS_PCI_REQUEST` is the request's address, and `PCIDEVICE_RESOURCE`, as the device
- * plugin of SR-IOV names it, all addresses that the claim has of the resource.
+ * The CDI specification of a claim: one device for each request, which may have several links; CDI refuses a name that occurs twice. `PLEXUS_PCI_REQUEST` has
+ * the request's addresses, and `PCIDEVICE_RESOURCE`, as the device plugin of SR-IOV names it, all addresses that the claim has of the resource.
  */
 export function cdiSpecification(uid: string, devices: readonly ExclusiveDevice[]): object {
   const ofResource = Map.groupBy(devices, ({ resourceName }) => resourceName);
   return {
     cdiVersion: "0.6.0",
     kind: cdiKind,
-    devices: devices.map(({ request, pciAddress, resourceName }) => {
-      const all = (ofResource.get(resourceName) ?? []).map((each) => each.pciAddress).join(",");
-      const env = [`PLEXUS_PCI_${variable(request)}=${pciAddress}`];
-      if (resourceName !== undefined) env.push(`PCIDEVICE_${variable(resourceName)}=${all}`);
+    devices: [...Map.groupBy(devices, ({ request }) => request)].map(([request, own]) => {
+      const env = [`PLEXUS_PCI_${variable(request)}=${addressesOf(own)}`];
+      for (const resourceName of new Set(own.map((each) => each.resourceName)))
+        if (resourceName !== undefined)
+          env.push(`PCIDEVICE_${variable(resourceName)}=${addressesOf(ofResource.get(resourceName) ?? [])}`);
       return { name: cdiName(uid, request), containerEdits: { env } };
     }),
   };
+}
+
+function addressesOf(devices: readonly ExclusiveDevice[]): string {
+  return devices.map(({ pciAddress }) => pciAddress).join(",");
 }
 
 function cdiName(uid: string, request: string): string {

@@ -12,10 +12,19 @@ export interface ReportedDevice {
   readonly shareId: string;
 }
 
+/** An attachment as its ADD left it. */
+export interface AttachedDevice {
+  readonly ifname: string;
+  readonly result: CniResult;
+  /** Why the interface is not as its ADD left it; absent if it is. */
+  readonly lost?: string;
+  /** The daemon has just started, and nothing has looked at the interface yet. */
+  readonly isUnseen?: true;
+}
+
 /** The outcome of a device's attachment. */
 export type AttachmentOutcome =
-  /** `lost`: why the interface is not as its ADD left it; absent if it is. */
-  | { readonly ifname: string; readonly result: CniResult; readonly lost?: string }
+  | AttachedDevice
   /** `failure`: the failing plugin's own error. */
   | { readonly failure: string }
   /** The pod has the interface no longer. */
@@ -39,13 +48,11 @@ export function reportedDevices(
     replaced.add(text);
     if ("isDetached" in outcome) return [];
     const before = list.find((each) => identityOf(each) === text);
-    return [
-      {
-        ...identity,
-        conditions: [sinceBefore(conditionOf(outcome, now), before)],
-        ...("result" in outcome ? { networkData: networkDataOf(outcome.ifname, outcome.result) } : {}),
-      },
-    ];
+    const networkData = "result" in outcome ? networkDataOf(outcome.ifname, outcome.result) : undefined;
+    // The condition of the daemon before this one holds until the first look.
+    const isKept = "isUnseen" in outcome && networkData !== undefined && isLost(before, networkData.interfaceName);
+    const condition = isKept ? readyIn(before) : sinceBefore(conditionOf(outcome, now), before);
+    return [{ ...identity, conditions: [condition], ...(networkData === undefined ? {} : { networkData }) }];
   });
   return [...list.filter((each) => !replaced.has(identityOf(each))), ...entries];
 }
@@ -89,17 +96,28 @@ function conditionOf(outcome: Exclude<AttachmentOutcome, { isDetached: true }>, 
 
 /** The condition's time is that of its last change of status (metav1.Condition). */
 function sinceBefore(condition: Condition, before: unknown): Condition {
-  const list: unknown = isJsonObject(before) ? before["conditions"] : undefined;
-  const earlier = Array.isArray(list)
-    ? (list as readonly unknown[]).find((each) => isJsonObject(each) && each["type"] === condition.type)
-    : undefined;
-  if (!isJsonObject(earlier) || earlier["status"] !== condition.status) return condition;
+  const earlier = readyIn(before);
+  if (earlier?.["status"] !== condition.status) return condition;
   const { lastTransitionTime } = earlier;
   return typeof lastTransitionTime === "string" ? { ...condition, lastTransitionTime } : condition;
 }
 
+/** Whether a device's entry says that this interface is lost. */
+function isLost(entry: unknown, interfaceName: string): boolean {
+  const networkData = isJsonObject(entry) ? entry["networkData"] : undefined;
+  const isOfInterface = isJsonObject(networkData) && networkData["interfaceName"] === interfaceName;
+  return isOfInterface && readyIn(entry)?.["reason"] === "InterfaceLost";
+}
+
+/** The condition Ready of a device's entry. */
+function readyIn(entry: unknown): Readonly<Record<string, unknown>> | undefined {
+  const list: unknown = isJsonObject(entry) ? entry["conditions"] : undefined;
+  const conditions = Array.isArray(list) ? (list as readonly unknown[]).filter(isJsonObject) : [];
+  return conditions.find(({ type }) => type === "Ready");
+}
+
 /** The pod's interface of the attachment: the link of its name, or the first in the pod. */
-function networkDataOf(ifname: string, result: CniResult): object {
+function networkDataOf(ifname: string, result: CniResult): { readonly interfaceName: string } {
   const links = sandboxInterfaces(result);
   const link = links.find((each) => each.interface.name === ifname) ?? links[0];
   const ips = link === undefined ? result.ips : addressesOf(result, link.index);

@@ -11,17 +11,33 @@ export interface LinkPlacement {
   readonly vlan?: string;
   /** Keys that choose another link, or a link of another place. */
   readonly otherLinks: readonly string[];
-  /** Keys that choose further VLANs. */
+  /** Keys that choose further VLANs, unless their value is false. */
   readonly otherVlans: readonly string[];
+  /** The value of a key by which an attachment takes the whole link: the kernel gives no other attachment a place beside it. */
+  readonly takesAll?: { readonly key: string; readonly value: string };
 }
 
 /** The placements by plugin type. */
 export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
-  macvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
+  macvlan: {
+    link: "master",
+    names: "link",
+    moves: false,
+    otherLinks: ["linkInContainer"],
+    otherVlans: [],
+    takesAll: { key: "mode", value: "passthru" },
+  },
   ipvlan: { link: "master", names: "link", moves: false, otherLinks: ["linkInContainer"], otherVlans: [] },
   ipoib: { link: "master", names: "link", moves: false, otherLinks: [], otherVlans: [] },
   vlan: { link: "master", names: "link", moves: false, vlan: "vlanId", otherLinks: ["linkInContainer"], otherVlans: [] },
-  bridge: { link: "bridge", names: "link", moves: false, vlan: "vlan", otherLinks: [], otherVlans: ["vlanTrunk"] },
+  bridge: {
+    link: "bridge",
+    names: "link",
+    moves: false,
+    vlan: "vlan",
+    otherLinks: ["uplinkInterface"],
+    otherVlans: ["vlanTrunk", "preserveDefaultVlan"],
+  },
   ovs: {
     link: "bridge",
     names: "link",
@@ -47,3 +63,11 @@ export const linkPlacements: Readonly<Record<string, LinkPlacement>> = {
   },
   "ib-sriov": { link: "deviceID", names: "pci-address", moves: true, otherLinks: ["master", "runtimeConfig"], otherVlans: [] },
 };
+
+/** Further types that attach a link of the node to the pod, by keys of their own or by a plugin that they call. They have no key for a claimed link. */
+const furtherTypes: readonly string[] = ["bond", "bridge-adapter", "external-port", "flannel"];
+
+/** Whether plugins of this type choose a link of the node. */
+export function choosesLink(type: string): boolean {
+  return Object.hasOwn(linkPlacements, type) || furtherTypes.includes(type);
+}

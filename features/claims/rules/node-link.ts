@@ -11,6 +11,8 @@ export interface NodeLink {
   readonly kind: LinkKind;
   /** Whether packets can pass: the operational state, and for a bridge, which may have no port yet, the administrative one. */
   readonly isUp: boolean;
+  /** The administrative state (IFF_UP). Nothing is known about the carrier of a link without it. */
+  readonly isAdminUp: boolean;
   readonly mtu: number | undefined;
   /** In Mbit/s; undefined if the driver does not say. */
   readonly speed: number | undefined;

@@ -7,6 +7,7 @@ const link = (name: string, more: Partial<NodeLink> = {}): NodeLink => ({
   name,
   kind: "link",
   isUp: true,
+  isAdminUp: true,
   mtu: 1500,
   speed: undefined,
   driver: undefined,
@@ -38,6 +39,18 @@ test("DR-02: selectors pick links by name, kind, driver and vendor; all of an en
   expect(names(settings({ name: "a", match: { driver: "mlx5_core", pciVendor: "15b3" }, shared }), ...links)).toEqual(["a-ens1"]);
   expect(names(settings({ name: "a", match: { driver: "mlx5_core", name: "eth0" }, shared }), ...links)).toEqual([]);
   expect(names(settings({ name: "a", match: { name: "*" }, shared }), link("lo"))).toEqual([]);
+});
+
+test("DR-02: links whose devices would have one name are not offered, so that a claim's device never becomes another link", () => {
+  const shared = { attachments: 1 };
+  const entry = settings({ name: "a", match: { name: "eth*" }, shared });
+  expect(names(entry, link("eth0.100"), link("eth1"))).toEqual(["a-eth0-100", "a-eth1"]);
+  // A later link, whose name comes first.
+  const offered = offeredDevices(entry, [link("eth0.100"), link("eth0-100"), link("eth1")]);
+  expect(offered.devices.map(({ name }) => name)).toEqual(["a-eth1"]);
+  expect(offered.problems).toEqual([expect.stringContaining("links eth0-100, eth0.100 would each be device a-eth0-100")]);
+  const two = settings({ name: "a", match: { name: "b-c" }, shared }, { name: "a-b", match: { name: "c" }, shared });
+  expect(names(two, link("b-c"), link("c"))).toEqual([]);
 });
 
 test("DR-03: one link may be two shared devices, and never an exclusive one beside another", () => {
@@ -96,4 +109,17 @@ test("DR-08: a link that is down has a taint, or no device", () => {
     publishedDevices(offeredDevices(settings({ name: "a", match: { name: "eth1" }, exclusive: true, whenDown }), [down]).devices);
   expect(published("NoExecute")).toMatchObject([{ taints: [{ key: "plexus.dev/link-down", effect: "NoExecute" }] }]);
   expect(published("withdraw")).toEqual([]);
+});
+
+test("DR-03, DR-08: an exclusive link that a pod's DEL has left administratively down is free for the next pod, and a shared one is down", () => {
+  const left = link("eth1", { isUp: false, isAdminUp: false });
+  for (const whenDown of ["NoSchedule", "NoExecute", "withdraw"]) {
+    const entry = { name: "a", match: { name: "eth1" }, whenDown };
+    const [exclusive] = publishedDevices(offeredDevices(settings({ ...entry, exclusive: true }), [left]).devices);
+    expect(exclusive).toMatchObject({ name: "a-eth1", attributes: { up: { bool: false } } });
+    expect(exclusive).not.toHaveProperty("taints");
+    const shared = publishedDevices(offeredDevices(settings({ ...entry, shared: { attachments: 1 } }), [left]).devices);
+    expect(shared).toMatchObject(whenDown === "withdraw" ? [] : [{ taints: [{ effect: whenDown }] }]);
+    expect(shared).toHaveLength(whenDown === "withdraw" ? 0 : 1);
+  }
 });

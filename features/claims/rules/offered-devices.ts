@@ -18,31 +18,37 @@ const maxName = 63;
 /** Two slices. A node has a few masters, or the virtual functions of a few NICs. */
 export const maxDevices = 128;
 
-/** The devices, in the order of the settings and of the links' names; and why a link is left out. */
+/**
+ * The devices, in the order of the settings and of the links' names; and why a link is left out. Of links whose devices would have one name none is offered: the
+ * scheduler may have allocated the device of one of them, and its claim must not get another link.
+ */
 export function offeredDevices(
   settings: readonly DeviceSettings[],
   links: readonly NodeLink[],
 ): { readonly devices: readonly OfferedDevice[]; readonly problems: readonly string[] } {
   const devices: OfferedDevice[] = [];
   const problems: string[] = [];
-  const owners = new Map<string, string>();
-  const exclusive = new Map<string, string>();
+  const exclusive = new Set<string>();
   const sorted = links.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of settings) {
-    for (const link of sorted) {
-      if (link.name === "lo" || !matches(entry.match, link)) continue;
-      const name = deviceName(entry.name, link.name);
-      const other = owners.get(name);
-      const rival = exclusive.get(link.name);
-      if (other !== undefined) problems.push(`link ${link.name} would be device ${name}, which is link ${other}`);
-      else if (rival !== undefined || (entry.shared === undefined && devices.some((each) => each.link.name === link.name)))
-        problems.push(`link ${link.name} matches ${entry.name} and another entry, and one of them is exclusive`);
-      else if (devices.length >= maxDevices) problems.push(`link ${link.name}: a node offers at most ${maxDevices} devices`);
-      else {
-        owners.set(name, link.name);
-        if (entry.shared === undefined) exclusive.set(link.name, entry.name);
-        devices.push({ name, link, settings: entry });
-      }
+  const candidates = settings.flatMap((entry) =>
+    sorted
+      .filter((link) => link.name !== "lo" && matches(entry.match, link))
+      .map((link) => ({ name: deviceName(entry.name, link.name), link, settings: entry })),
+  );
+  for (const [name, rivals] of Map.groupBy(candidates, (each) => each.name)) {
+    if (rivals.length < 2) continue;
+    const names = rivals.map(({ link }) => link.name).join(", ");
+    problems.push(`links ${names} would each be device ${name}, so none of them is offered; rename one of them`);
+    for (const each of rivals) candidates.splice(candidates.indexOf(each), 1);
+  }
+  for (const device of candidates) {
+    const { link, settings: entry } = device;
+    if (exclusive.has(link.name) || (entry.shared === undefined && devices.some((each) => each.link.name === link.name)))
+      problems.push(`link ${link.name} matches ${entry.name} and another entry, and one of them is exclusive`);
+    else if (devices.length >= maxDevices) problems.push(`link ${link.name}: a node offers at most ${maxDevices} devices`);
+    else {
+      if (entry.shared === undefined) exclusive.add(link.name);
+      devices.push(device);
     }
   }
   return { devices, problems };
@@ -50,7 +56,12 @@ export function offeredDevices(
 
 /** The devices that a slice shows: a device whose link is down is left out if its settings say so. */
 export function publishedDevices(devices: readonly OfferedDevice[]): readonly object[] {
-  return devices.filter(({ link, settings }) => link.isUp || settings.whenDown !== "withdraw").map(deviceObject);
+  return devices.filter((device) => !isDown(device) || device.settings.whenDown !== "withdraw").map(deviceObject);
+}
+
+/** Whether the link cannot be used. A pod's plugin sets an exclusive link up, and moves it back to the node down: such a link is free for the next pod. */
+function isDown({ link, settings }: OfferedDevice): boolean {
+  return !link.isUp && (settings.shared !== undefined || link.isAdminUp);
 }
 
 function matches({ name, kind, driver, pciVendor }: LinkMatch, link: NodeLink): boolean {
@@ -73,13 +84,14 @@ function deviceName(entry: string, link: string): string {
   return `${entry}-${label === "" ? "link" : label}`.slice(0, maxName).replace(/-+$/, "");
 }
 
-function deviceObject({ name, link, settings }: OfferedDevice): object {
-  const { shared } = settings;
+function deviceObject(device: OfferedDevice): object {
+  const { name, link, settings } = device;
+  const { shared, whenDown } = settings;
   return {
     name,
     attributes: attributesOf(link, settings),
     ...(shared === undefined ? {} : { allowMultipleAllocations: true, ...capacitiesOf(shared) }),
-    ...(link.isUp || settings.whenDown === "withdraw" ? {} : { taints: [{ key: downTaint, effect: settings.whenDown }] }),
+    ...(isDown(device) && whenDown !== "withdraw" ? { taints: [{ key: downTaint, effect: whenDown }] } : {}),
   };
 }
 

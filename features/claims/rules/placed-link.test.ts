@@ -6,10 +6,10 @@ import type { ClaimedLink } from "./prepared-claim.ts";
 const shared: ClaimedLink = { name: "eth1", kind: "link", isExclusive: false };
 const exclusive: ClaimedLink = { name: "eth1", kind: "link", isExclusive: true };
 
-function placed(plugin: object, link: ClaimedLink, later: object = { type: "tuning" }): unknown {
+function placed(plugin: object, link: ClaimedLink, later: object = { type: "tuning" }, isTrusted = false): unknown {
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "n", plugins: [plugin, later] }));
   if (!list.ok) throw new Error(list.fault.msg);
-  const answer = placedLink(list.value, link, "claim");
+  const answer = placedLink(list.value, link, "claim", isTrusted);
   return answer.ok ? JSON.parse(answer.value.text).plugins : answer.fault.msg;
 }
 
@@ -52,6 +52,9 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "bridge", vlanId: 150, vlan: 999 }, { ...bounded, name: "br0" }, 'vlan "999"'],
   [{ type: "bridge", vlan: 150, VLAN: 999 }, { ...bounded, name: "br0" }, 'plugins[0]."VLAN" must be written as vlan'],
   [{ type: "bridge", vlan: 150, vlanTrunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
+  [{ type: "macvlan", Mode: "passthru" }, shared, "takes the whole link, which is shared with other claims"],
+  // The port would stay in the bridge's VLAN 1, too.
+  [{ type: "bridge", vlan: 150, preserveDefaultVlan: true }, { ...bounded, name: "br0" }, "another VLAN"],
   [{ type: "ovs", vlan: 150, trunk: [{ minID: 1, maxID: 4094 }] }, { ...bounded, name: "br0" }, "another VLAN"],
   [{ type: "macvlan", vlanId: 150 }, bounded, "has no key for a VLAN"],
   [{ type: "macvlan", master: "", Master: "eth9" }, shared, 'plugins[0]."Master" must be written as master'],
@@ -61,10 +64,37 @@ test.each<readonly [plugin: object, link: ClaimedLink, problem: string]>([
   [{ type: "host-device", hwaddr: "02:00:00:00:00:01" }, exclusive, "another link"],
   [{ type: "host-device", PCIBusID: "0000:18:02.2" }, exclusive, "another link"],
   [{ type: "sriov" }, exclusive, "has no PCI address"],
+  [{ type: "bridge", uplinkInterface: "eth9" }, { ...shared, name: "br0" }, "another link"],
+  // The IPAM plugin gets the whole configuration, and would move the node's device into the pod.
+  [
+    { type: "macvlan", device: "eth9", ipam: { type: "host-device" } },
+    shared,
+    'ipam.type "host-device", which attaches a second link',
+  ],
+  [{ type: "macvlan", device: "eth9", IPAM: { Type: "host-device" } }, shared, 'ipam.type "host-device"'],
 ])("another link or VLAN than the claimed one is refused: %j", (plugin, link, problem) => {
   expect(placed(plugin, link)).toContain(problem);
 });
 
+test("the list of a class may take the whole link", () => {
+  const passthru = { type: "macvlan", mode: "passthru" };
+  expect(placed(passthru, shared, { type: "tuning" }, true)).toMatchObject([{ ...passthru, master: "eth1" }, {}]);
+});
+
+test("a bridge's port that leaves the default VLAN is one of the range", () => {
+  const bridge = { type: "bridge", vlan: 150, preserveDefaultVlan: false };
+  expect(placed(bridge, { ...bounded, name: "br0" })).toMatchObject([{ ...bridge, bridge: "br0" }, {}]);
+});
+
 test("a later plugin attaches no second link", () => {
-  expect(placed({ type: "macvlan" }, shared, { type: "macvlan", master: "eth9" })).toContain('plugins[1] is "macvlan"');
+  for (const later of [
+    { type: "macvlan", master: "eth9" },
+    { type: "bond", links: [{ name: "eth8" }, { name: "eth9" }] },
+    { type: "bridge-adapter", bridge: "br9" },
+    { type: "external-port", master: "eth9" },
+    { type: "flannel", delegate: { type: "macvlan", master: "eth9" } },
+  ])
+    expect(placed({ type: "macvlan" }, shared, later)).toContain(`plugins[1] is "${later.type}"`);
+  const device = { type: "tuning", device: "eth9", ipam: { type: "host-device" } };
+  expect(placed({ type: "macvlan" }, shared, device)).toContain('ipam.type "host-device"');
 });

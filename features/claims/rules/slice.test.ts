@@ -9,6 +9,7 @@ const stored = (name: string, generation: number, checksum: string, owner = "u")
   generation,
   checksum,
   owner,
+  taintTimes: new Map(),
 });
 const twice = (pool: object): readonly object[] => [pool, pool];
 const slice = (driver: string, nodeName: string): unknown => ({
@@ -48,6 +49,7 @@ test("a slice of another driver or node is not this node's", () => {
     generation: 2,
     checksum: "",
     owner: "",
+    taintTimes: new Map(),
   });
   expect(storedSlice(slice("other.example", "n1"), "n1")).toBeUndefined();
   expect(storedSlice(slice("plexus.dev", "n2"), "n1")).toBeUndefined();

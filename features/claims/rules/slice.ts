@@ -2,6 +2,7 @@
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import { driverName } from "./names.ts";
+import { type TaintTimes, taintTimesOf } from "./taint-times.ts";
 
 /** Kubernetes' maximum of devices in a slice with taints (ResourceSliceMaxDevicesWithAdvancedFeatures). */
 const maxDevices = 64;
@@ -17,6 +18,7 @@ export interface StoredSlice {
   readonly checksum: string;
   /** The uid of the Node that owns the slice; empty without one. */
   readonly owner: string;
+  readonly taintTimes: TaintTimes;
 }
 
 /** A change of the API's slices. */
@@ -49,6 +51,7 @@ export function storedSlice(object: unknown, node: string): StoredSlice | undefi
     generation: typeof generation === "number" ? generation : 0,
     checksum: typeof checksum === "string" ? checksum : "",
     owner: ownerIn(ownerReferences),
+    taintTimes: taintTimesOf(spec["devices"]),
   };
 }
 

@@ -1,16 +1,21 @@
-// Writes the node's ResourceSlices. A change of the devices writes once; without one, the API is looked at when the kubelet has registered the driver,
-// because a kubelet removes the slices of the drivers it does not know, and every ten minutes.
+// Writes the node's ResourceSlices. A change of the devices writes once; without one, the API is looked at when the kubelet has registered the driver, after
+// growing pauses, and then every ten minutes. A kubelet that starts removes all slices of its node, and while it does not reach the API it tries again after
+// pauses that double: its removal may come long after the registration.
 
 import type { ApiObjects, ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { shortHash } from "../../../host/store/files/short-hash.ts";
 import { type OfferedDevice, publishedDevices } from "../rules/offered-devices.ts";
-import { type SliceChange, sliceChanges, sliceSelector, slicesPath, storedSlice } from "../rules/slice.ts";
+import { type SliceChange, sliceChanges, sliceSelector, slicesPath, type StoredSlice, storedSlice } from "../rules/slice.ts";
+import { type TaintTimes, withTaintTimes } from "../rules/taint-times.ts";
+
+/** The part of the API that the slices need. */
+type SliceApi = Pick<ApiObjects, "get" | "list" | "create" | "replace" | "remove">;
 
 /** Settings. */
 export interface PublishInit {
   readonly nodeName: string;
-  readonly api: () => Promise<ApiObjects | undefined>;
+  readonly api: () => Promise<SliceApi | undefined>;
   /** Looks at the node. */
   readonly look: () => readonly OfferedDevice[];
   /** Whether all is known that decides about the devices. */
@@ -21,7 +26,9 @@ export interface PublishInit {
 
 /** Interval of looks at the node's links, in ms. */
 export const lookMs = 2_000;
-/** Time until the API is looked at without a reason, in ms. */
+/** Time until the API is looked at again after a registration, in ms; each further pause is twice as long. */
+const firstVerifyMs = 5_000;
+/** Longest time until the API is looked at without a reason, in ms. */
 export const verifyPauseMs = 600_000;
 /** Pause after a failed write, in ms. */
 const retryPauseMs = 10_000;
@@ -34,10 +41,13 @@ export class SlicePublisher {
   #stopped = false;
   #published = "";
   #dueAt = 0;
+  #verifyMs = firstVerifyMs;
   /** Calls of `renew`: a call during a round makes the next round due. */
   #renewals = 0;
   #failure = "";
   #uid: string | undefined;
+  /** The times in the slices that were written or seen last: a kubelet may remove the slices. */
+  #taintTimes: TaintTimes = new Map();
 
   constructor(init: PublishInit) {
     this.#init = init;
@@ -58,6 +68,7 @@ export class SlicePublisher {
   renew(): void {
     this.#renewals += 1;
     this.#dueAt = 0;
+    this.#verifyMs = firstVerifyMs;
     void this.round();
   }
 
@@ -78,7 +89,8 @@ export class SlicePublisher {
       if (this.#failure !== "" && now < this.#dueAt) return;
       const renewals = this.#renewals;
       const failure = await this.#publish(devices, shortHash(text));
-      const pauseMs = failure === undefined ? verifyPauseMs : retryPauseMs;
+      const pauseMs = failure === undefined ? this.#verifyMs : retryPauseMs;
+      if (failure === undefined) this.#verifyMs = Math.min(verifyPauseMs, 2 * this.#verifyMs);
       this.#dueAt = renewals === this.#renewals ? now + pauseMs : 0;
       this.#published = failure === undefined ? text : "";
       if (failure !== undefined && failure !== this.#failure)
@@ -88,6 +100,9 @@ export class SlicePublisher {
       const failure = error instanceof Error ? error.message : String(error);
       if (failure !== this.#failure) this.#init.log("warn", `claims: the node's links: ${failure}`);
       this.#failure = failure;
+      // Otherwise the next try would wait until the API is looked at without a reason.
+      this.#published = "";
+      this.#dueAt = this.#init.now() + retryPauseMs;
     } finally {
       this.#working = false;
     }
@@ -101,19 +116,27 @@ export class SlicePublisher {
     const listed = await api.list(slicesPath, { fieldSelector: sliceSelector(nodeName) });
     if (listed.kind !== "list") return listed.why;
     const stored = listed.items.flatMap((item) => storedSlice(item, nodeName) ?? []);
-    const changes = sliceChanges({ node: nodeName, uid: this.#uid }, devices, checksum, stored);
+    const timed = withTaintTimes(devices, new Map([...this.#taintTimes, ...timesIn(stored)]));
+    const changes = sliceChanges({ node: nodeName, uid: this.#uid }, timed, checksum, stored);
+    const written: StoredSlice[] = [];
     for (const change of changes) {
       const answer = await send(api, change);
-      if (answer.kind === "object" || (change.kind === "remove" && answer.kind === "absent")) continue;
-      return answer.why;
+      if (answer.kind !== "object" && !(change.kind === "remove" && answer.kind === "absent")) return answer.why;
+      const slice = change.kind !== "remove" && answer.kind === "object" ? storedSlice(answer.object, nodeName) : undefined;
+      if (slice !== undefined) written.push(slice);
     }
+    this.#taintTimes = timesIn(changes.length === 0 ? stored : written);
     if (changes.length > 0)
       log("info", `claims: the node offers ${devices.length} devices in ${changes.length} changed ResourceSlices`);
     return undefined;
   }
 }
 
-function send(api: ApiObjects, change: SliceChange): Promise<ObjectAnswer> {
+function timesIn(slices: readonly StoredSlice[]): TaintTimes {
+  return new Map(slices.flatMap(({ taintTimes }) => [...taintTimes]));
+}
+
+function send(api: SliceApi, change: SliceChange): Promise<ObjectAnswer> {
   switch (change.kind) {
     case "create":
       return api.create(slicesPath, change.object);

@@ -34,11 +34,20 @@ test("DR-02: a NIC has its PCI device's address, root, vendor and NUMA node; a v
   makeDevice("pci0000:00/0000:00:03.0", "pci", { ...pci, vendor: "0x1af4" });
   makeDevice("pci0000:00/0000:00:03.0/virtio2", "virtio", { vendor: "0x1af4" });
   makeLink("eth0", "pci0000:00/0000:00:03.0/virtio2");
-  const shared = { kind: "link", isUp: true, pcieRoot: "pci0000:00", numaNode: 1 };
+  const shared = { kind: "link", isUp: true, isAdminUp: true, pcieRoot: "pci0000:00", numaNode: 1 };
   expect(readLinks(() => false, root)).toMatchObject([
     { ...shared, name: "eth0", pciAddress: "0000:00:03.0", pciVendor: "1af4" },
     { ...shared, name: "eth1", pciAddress: "0000:00:05.0", pciVendor: "8086" },
   ]);
+});
+
+test("DR-08: a link that is administratively down is told from one without carrier", () => {
+  makeDevice("pci0000:00/0000:00:05.0", "pci", {});
+  makeLink("eth0", "pci0000:00/0000:00:05.0");
+  writeFileSync(join(root, "class/net/eth0/operstate"), "down\n");
+  expect(readLinks(() => false, root)).toMatchObject([{ isUp: false, isAdminUp: true }]);
+  writeFileSync(join(root, "class/net/eth0/flags"), "0x1002\n");
+  expect(readLinks(() => false, root)).toMatchObject([{ isUp: false, isAdminUp: false }]);
 });
 
 test("DR-02: a device of another bus has a vendor and no PCI address", () => {

@@ -34,6 +34,7 @@ function linkAt(path: string, name: string, kind: LinkKind): NodeLink {
   return {
     name,
     kind,
+    isAdminUp,
     isUp: kind === "bridge" || kind === "ovs-bridge" ? isAdminUp : isAdminUp && !downStates.includes(state),
     mtu: positive(textAt(join(path, "mtu"))),
     speed: positive(textAt(join(path, "speed"))),

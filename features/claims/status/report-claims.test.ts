@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { systemClock } from "../../../host/system/clock.ts";
 import { ok } from "../../../src/fault/result.ts";
@@ -35,6 +36,9 @@ const failedAdd = new Map([
 
 const object = (path: string): Readonly<Record<string, unknown>> => ({ metadata: { uid: path.split("/").at(-1) } });
 
+/** No status is replaced whose patch the API takes. */
+const replace = (): Promise<ObjectAnswer> => Promise.reject(new Error("a status was replaced"));
+
 /** Reports of failed ADDs of a pod with these claims. `get` plays the API's answer. */
 function reports(names: readonly string[], get: (path: string) => "failed" | "conflict"): ClaimReports {
   const journal = { list: () => ok([]), load: () => ok(undefined) };
@@ -49,6 +53,7 @@ function reports(names: readonly string[], get: (path: string) => "failed" | "co
               : { kind: "object", object: object(path) },
           ),
         patch: () => Promise.resolve({ kind: "conflict", why: "changed" }),
+        replace,
       }),
     journal,
     systemClock,
@@ -80,6 +85,58 @@ test("a claim that changes with each write holds back no other claim", async () 
   await vi.advanceTimersByTimeAsync(1);
   of.stop();
   expect(asked).toEqual(["a", "b"]);
+});
+
+/** The claim in the path of its status. */
+const nameIn = (path: string): string => path.split("/").at(-2) ?? "";
+
+/** Reports of a failed ADD of a pod with the claims a and b. `patch` answers for a claim; the names of the claims that were written are kept. */
+function patched(patch: (name: string) => ObjectAnswer): {
+  readonly of: ClaimReports;
+  readonly written: string[];
+  readonly warnings: string[];
+} {
+  const [written, warnings]: [string[], string[]] = [[], []];
+  const of = new ClaimReports(
+    { candidates: () => ok({ claims: ["a", "b"].map(claim), damaged: [] }) },
+    async () => ({
+      get: async (path) => ({ kind: "object", object: object(path) }),
+      patch: async (path) => {
+        const answer = patch(nameIn(path));
+        if (answer.kind === "object") written.push(nameIn(path));
+        return answer;
+      },
+      replace,
+    }),
+    { list: () => ok([]), load: () => ok(undefined) },
+    systemClock,
+    (_, text) => warnings.push(text),
+  );
+  of.noteCall(configuration, failedAdd, { status: 1, stdout: "{}" });
+  return { of, written, warnings };
+}
+
+test("DR-07: a claim whose writes fail for long, as with an admission webhook that is away, holds back no other claim", async () => {
+  const { of, written } = patched((name) =>
+    name === "a"
+      ? { kind: "failed", why: "HTTP 500: failed calling webhook", pauseMs: undefined }
+      : { kind: "object", object: {} },
+  );
+  await vi.advanceTimersByTimeAsync(30_000);
+  of.stop();
+  expect(written).toEqual(["b"]);
+});
+
+test("DR-07: rights that a starting API server does not know yet are asked again, and a lasting refusal ends with one warning", async () => {
+  let isStarting = true;
+  const refused = { kind: "refused", status: 403, why: "HTTP 403" } as const;
+  const { of, written, warnings } = patched((name) => (isStarting || name === "b" ? refused : { kind: "object", object: {} }));
+  await vi.advanceTimersByTimeAsync(1);
+  isStarting = false;
+  await vi.advanceTimersByTimeAsync(60_000);
+  of.stop();
+  expect(written).toEqual(["a"]);
+  expect(warnings).toEqual(["claims: the status of resource claim shop/b: HTTP 403"]);
 });
 
 /** The call of a runtime for the pod with this uid. */
@@ -118,36 +175,40 @@ function entry(containerId: string, mac: string): readonly [JournalKey, JournalE
 function reported(): {
   readonly journal: Map<string, readonly [JournalKey, JournalEntry]>;
   readonly reports: ClaimReports;
+  /** The reports of the daemon's next start. */
+  readonly restarted: () => ClaimReports;
   readonly devices: () => Promise<unknown>;
   readonly writes: () => number;
 } {
   const journal = new Map<string, readonly [JournalKey, JournalEntry]>();
   let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
   const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
-  const made = new ClaimReports(
-    { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
-    () =>
-      Promise.resolve({
-        get: () =>
-          Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
-        patch: (_: string, patch: object) => {
-          writes += 1;
-          ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
-          return Promise.resolve({ kind: "object", object: {} });
-        },
-      }),
-    {
-      list: () => ok([...journal.values()].map(([key]) => key)),
-      load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
-    },
-    clock,
-    () => undefined,
-  );
+  const restarted = (): ClaimReports =>
+    new ClaimReports(
+      { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
+      () =>
+        Promise.resolve({
+          get: () =>
+            Promise.resolve({ kind: "object", object: { metadata: { uid: "a", resourceVersion: "1" }, status: { devices } } }),
+          patch: (_: string, patch: object) => {
+            writes += 1;
+            ({ devices } = (patch as { readonly status: { readonly devices: unknown } }).status);
+            return Promise.resolve({ kind: "object", object: {} });
+          },
+          replace,
+        }),
+      {
+        list: () => ok([...journal.values()].map(([key]) => key)),
+        load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
+      },
+      clock,
+      () => undefined,
+    );
   const settled = async (): Promise<unknown> => {
     await vi.advanceTimersByTimeAsync(1);
     return devices;
   };
-  return { journal, reports: made, devices: settled, writes: () => writes };
+  return { journal, reports: restarted(), restarted, devices: settled, writes: () => writes };
 }
 
 const since = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
@@ -182,6 +243,35 @@ test("DR-07: a lost link makes a claim's device not ready with the reason, a rep
   of.stop();
 });
 
+test("DR-07: a lost link stays lost at another pod's DEL and at a restart of the daemon, until a look or, without a link watch, some minutes", async () => {
+  const { journal, reports: of, restarted, devices, writes } = reported();
+  const [key, attached] = entry("c1", "02:00:00:00:00:01");
+  journal.set("c1", [key, attached]);
+  of.noteCall(configuration, callOf("ADD", "c1"), { status: 0, stdout: "{}" });
+  await devices();
+  const faults = new Map([["net1", { why: "net1 is gone" }]]);
+  of.noteLinks(key, faults);
+  const lost = [{}, { conditions: [{ status: "False", reason: "InterfaceLost", lastTransitionTime: since(1) }] }];
+  expect(await devices()).toMatchObject(lost);
+  // Another pod of the claim.
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  expect(await devices()).toMatchObject(lost);
+  of.stop();
+  const next = restarted();
+  await next.start();
+  expect(await devices()).toMatchObject(lost);
+  next.noteLinks(key, faults);
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(await devices()).toMatchObject(lost);
+  expect(writes()).toBe(2);
+  next.stop();
+  const unwatched = restarted();
+  await unwatched.start();
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(await devices()).toMatchObject([{}, { conditions: [{ status: "True", reason: "Attached" }] }]);
+  unwatched.stop();
+});
+
 test("DR-07: a DEL removes the device's entry, unless the pod has a newer sandbox with the interface", async () => {
   const { journal, reports: of, devices } = reported();
   journal.set("c1", entry("c1", "02:00:00:00:00:01"));
@@ -211,4 +301,33 @@ test("DR-07: an attachment that a one-shot engine made is reported within half a
   await vi.advanceTimersByTimeAsync(90_000);
   expect(writes()).toBe(1);
   of.stop();
+});
+
+test("DR-07: a DEL between a one-shot engine's ADD and the search leaves the ADD's report to the search", async () => {
+  const asked: string[] = [];
+  const [key, { plan, ...rest }] = entry("c1", "02:00:00:00:00:01");
+  const attachments = plan.attachments.map((each) => ({ ...each, claim: { ...each.claim, name: "b", uid: "b" } }));
+  const attached = { ...rest, plan: { ...plan, attachments } } as JournalEntry;
+  let keys: readonly JournalKey[] = [];
+  const of = new ClaimReports(
+    { candidates: () => ok({ claims: [claim("a")], damaged: [] }) },
+    async () => ({
+      get: async (path) => {
+        asked.push(path.split("/").at(-1) ?? "");
+        return { kind: "object", object: object(path) };
+      },
+      patch: async () => ({ kind: "object", object: {} }),
+      replace,
+    }),
+    { list: () => ok(keys), load: () => ok(attached) },
+    systemClock,
+    () => undefined,
+  );
+  await of.start();
+  // The engine attached a pod with the claim b, and the DEL is that of a pod with the claim a.
+  keys = [key];
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  await vi.advanceTimersByTimeAsync(30_000);
+  of.stop();
+  expect(asked).toEqual(["a", "b"]);
 });

@@ -1,10 +1,9 @@
-// Writes the statuses of claims after an ADD, a DEL and a change of a pod's links, off the call's path. The API server and an admission policy let only the daemon of the claim's node write.
+// Reports the statuses of claims after an ADD, a DEL and a change of a pod's links, off the call's path. The API server and an admission policy let only the daemon of the claim's node write.
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Reply } from "../../../host/protocol/messages.ts";
 import type { Journal } from "../../../host/store/journal/journal.ts";
@@ -12,68 +11,61 @@ import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import type { ClaimStore } from "../node/claim-store.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
-import { claimPath } from "../driver/prepare-claims.ts";
-import { areSameDevices, type AttachmentOutcome, type ReportedDevice, reportedDevices } from "../rules/device-status.ts";
+import type { AttachmentOutcome } from "../rules/device-status.ts";
+import { type Report, ReportWriter, type StatusApi } from "./report-writer.ts";
 
-/** A claim's status that is to be written. */
-interface Report {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly devices: readonly { readonly device: ReportedDevice; readonly outcome: AttachmentOutcome }[];
-}
-
-/** The outcome of a write. `conflict`: the claim has changed meanwhile. `failed`: the API is away. Both are tried again. */
-type WriteOutcome = "done" | "conflict" | "failed";
-
-/** Reports that wait, at most; beyond it the oldest is given up. */
-const maxWaiting = 1024;
-/** Pause before another try, in ms. */
-const retryMs = 5_000;
 /** Interval in ms of the search for attachments without a report: a one-shot engine serves calls while the daemon is busy, and reports nothing. */
 const searchMs = 30_000;
+/** Time in ms after the start in which the link watch, if it is on, has looked into each container. */
+const firstLooksMs = 150_000;
 const maxFailure = 2048;
+
+/** Why interfaces of a container are lost, by interface. */
+type LinkFaults = ReadonlyMap<string, { readonly why: string }>;
+
+const noFaults: LinkFaults = new Map();
 
 /** The reports of one daemon. */
 export class ClaimReports {
   readonly #store: Pick<ClaimStore, "candidates">;
-  readonly #api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>;
   readonly #journal: Pick<Journal, "list" | "load">;
-  readonly #clock: Clock;
-  readonly #log: (level: "info" | "warn", text: string) => void;
-  readonly #waiting = new Map<string, Report>();
-  #working = false;
-  #stopped = false;
-  /** The next try, while reports wait for it. */
-  #timer: NodeJS.Timeout | undefined;
+  readonly #writer: ReportWriter;
   #search: NodeJS.Timeout | undefined;
   /** Attachments whose reports were queued, by their journal entries. */
   #seen = new Set<string>();
+  /** The last look at the links of running containers, by their journal entries. */
+  readonly #faults = new Map<string, LinkFaults>();
+  #firstLooks: NodeJS.Timeout | undefined;
+  #isLookedAt = false;
 
   constructor(
     store: Pick<ClaimStore, "candidates">,
-    api: () => Promise<Pick<ApiObjects, "get" | "patch"> | undefined>,
+    api: () => Promise<StatusApi | undefined>,
     journal: Pick<Journal, "list" | "load">,
     clock: Clock,
     log: (level: "info" | "warn", text: string) => void,
   ) {
     this.#store = store;
-    this.#api = api;
     this.#journal = journal;
-    this.#clock = clock;
-    this.#log = log;
+    this.#writer = new ReportWriter(api, clock, log);
   }
 
   /** Reports the attachments of running pods anew: the daemon may have ended between an ADD and its report. */
   async start(): Promise<void> {
     this.#search = setInterval(() => void this.#reportUnseen(), searchMs).unref();
+    this.#firstLooks = setTimeout(() => {
+      this.#isLookedAt = true;
+      // Without a link watch no look comes, and what an earlier daemon has seen counts no longer.
+      this.#seen = new Set([...this.#seen].filter((id) => this.#faults.has(id)));
+      void this.#reportUnseen();
+    }, firstLooksMs).unref();
     await this.#reportUnseen();
   }
 
   stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#writer.stop();
     clearInterval(this.#search);
+    clearTimeout(this.#firstLooks);
   }
 
   /** Reports the attachments of entries that were closed without a report. */
@@ -83,8 +75,9 @@ export class ClaimReports {
     const unseen = keys.value.filter((key) => !this.#seen.has(idOf(key)));
     const ids = new Set(keys.value.map(idOf));
     this.#seen = new Set([...this.#seen].filter((id) => ids.has(id)));
-    for (const key of unseen) for (const report of this.#attached(key)) this.#queue(report);
-    await this.#work();
+    for (const id of this.#faults.keys()) if (!ids.has(id)) this.#faults.delete(id);
+    for (const key of unseen) this.#queueAttached(key);
+    await this.#writer.work();
   }
 
   /** Reports the claims of the pod of an ADD or a DEL. */
@@ -97,27 +90,39 @@ export class ClaimReports {
     if ((verb !== "ADD" && verb !== "DEL") || reply === undefined) return;
     const [containerId = "", ifname = ""] = [environment.get("CNI_CONTAINERID"), environment.get("CNI_IFNAME")];
     const args = environment.get("CNI_ARGS") ?? "";
-    const reports = (): readonly Report[] => {
-      // A DEL that failed has left the interface, and comes again.
-      if (verb === "DEL") return reply.status === 0 ? this.#detached(args) : [];
-      if (reply.status !== 0) return this.#failed(args, errorOf(reply.stdout));
-      return this.#attached({ containerId, network: configuration.name, ifname });
-    };
-    for (const report of reports()) this.#queue(report);
-    void this.#work();
+    const failed = reply.status !== 0;
+    if (verb === "ADD" && !failed) this.#look({ containerId, network: configuration.name, ifname }, noFaults);
+    else if (verb === "ADD") for (const report of this.#failed(args, errorOf(reply.stdout))) this.#writer.queue(report);
+    // A DEL that failed has left the interface, and comes again.
+    else if (!failed) for (const report of this.#detached(args)) this.#writer.queue(report);
+    void this.#writer.work();
   }
 
   /** Reports the claims of a running container whose links have changed. `faults`: by interface. */
-  noteLinks(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }>): void {
-    for (const report of this.#attached(key, faults)) this.#queue(report);
-    void this.#work();
+  noteLinks(key: JournalKey, faults: LinkFaults): void {
+    this.#look(key, faults);
+    void this.#writer.work();
   }
 
-  /** The reports of a closed journal entry. */
-  #attached(key: JournalKey, faults: ReadonlyMap<string, { readonly why: string }> = new Map()): readonly Report[] {
-    const read = this.#journal.load(key);
-    if (!read.ok || read.value?.closed !== true) return [];
+  #look(key: JournalKey, faults: LinkFaults): void {
+    this.#faults.set(idOf(key), faults);
+    this.#queueAttached(key);
+  }
+
+  /** Queues the reports of a journal entry. An entry that is still open is looked at again by the search. */
+  #queueAttached(key: JournalKey): void {
+    const reports = this.#attached(key);
+    if (reports === undefined) return;
     this.#seen.add(idOf(key));
+    for (const report of reports) this.#writer.queue(report);
+  }
+
+  /** The reports of a closed journal entry; undefined if it is open or gone. */
+  #attached(key: JournalKey): readonly Report[] | undefined {
+    const faults = this.#faults.get(idOf(key));
+    const seen = faults === undefined && !this.#isLookedAt ? ({ isUnseen: true } as const) : {};
+    const read = this.#journal.load(key);
+    if (!read.ok || read.value?.closed !== true) return undefined;
     const { plan, progress } = read.value;
     const byClaim = new Map<string, Report>();
     for (const [index, { claim, ifname }] of plan.attachments.entries()) {
@@ -127,8 +132,8 @@ export class ClaimReports {
       if (!result.ok) continue;
       const { namespace, name, uid, ...device } = claim;
       const known = byClaim.get(uid)?.devices ?? [];
-      const lost = faults.get(ifname)?.why;
-      const outcome = { ifname, result: result.value.result, ...(lost === undefined ? {} : { lost }) };
+      const lost = faults?.get(ifname)?.why;
+      const outcome = { ifname, result: result.value.result, ...(lost === undefined ? {} : { lost }), ...seen };
       byClaim.set(uid, {
         namespace,
         name,
@@ -152,7 +157,7 @@ export class ClaimReports {
     if (claims.length === 0) return [];
     const keys = this.#journal.list();
     if (!keys.ok) return [];
-    const attached = new Map(keys.value.flatMap((key) => this.#attached(key)).map((report) => [report.uid, report]));
+    const attached = new Map(keys.value.flatMap((key) => this.#attached(key) ?? []).map((report) => [report.uid, report]));
     return claims.flatMap(({ claim, isOfPod }) => {
       const other = attached.get(claim.uid);
       if (other !== undefined) return [other];
@@ -168,75 +173,6 @@ export class ClaimReports {
     const { uid, namespace } = pod.value;
     const claims = this.#store.candidates(namespace, uid, "all boots");
     return claims.ok ? claims.value.claims.map((claim) => ({ claim, isOfPod: claim.pods.includes(uid) })) : [];
-  }
-
-  #queue(report: Report): void {
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size >= maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
-    this.#waiting.set(report.uid, report);
-  }
-
-  /** Writes what waits, one after the other. */
-  async #work(): Promise<void> {
-    if (this.#working || this.#stopped || this.#timer !== undefined) return;
-    this.#working = true;
-    const tried = new Set<Report>();
-    let outcome: WriteOutcome = "done";
-    // Reports that come during the round are written in it.
-    for (const [uid, report] of this.#waiting) {
-      if (tried.has(report)) continue;
-      tried.add(report);
-      outcome = await this.#write(report).catch((error: unknown): WriteOutcome => {
-        this.#lost(report, error instanceof Error ? error.message : String(error));
-        return "done";
-      });
-      // A newer report of the claim may have come meanwhile.
-      if (outcome === "done" && this.#waiting.get(uid) === report) this.#waiting.delete(uid);
-      // A claim that its author changes again and again holds back no other claim.
-      if (outcome === "failed" || this.#stopped) break;
-    }
-    this.#working = false;
-    if (this.#waiting.size === 0 || this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#work();
-    }, retryMs).unref();
-  }
-
-  #lost({ namespace, name }: Pick<Report, "namespace" | "name">, why: string): void {
-    this.#log("warn", `claims: the status of resource claim ${namespace}/${name}: ${inertLine(why, maxFailure)}`);
-  }
-
-  async #write({ namespace, name, uid, devices }: Report): Promise<WriteOutcome> {
-    const api = await this.#api();
-    // The daemon has no credentials yet.
-    if (api === undefined) return "failed";
-    const path = claimPath({ namespace, name });
-    const read = await api.get(path);
-    if (read.kind !== "object") return read.kind === "failed" ? "failed" : "done";
-    const { metadata, status } = { metadata: {}, status: {}, ...read.object };
-    const { uid: uidNow, resourceVersion } = { uid: "", resourceVersion: "", ...metadata };
-    // Another claim has the name now.
-    if (uidNow !== uid) return "done";
-    const current = "devices" in status ? status.devices : undefined;
-    const written = reportedDevices(current, devices, this.#clock.date().toISOString());
-    // A daemon that starts reports every claim of its node.
-    if (areSameDevices(current, written)) return "done";
-    // No server-side apply: it rewrites the allocation's opaque configurations, which counts as a change of the allocation.
-    const answer = await api.patch(`${path}/status`, { metadata: { resourceVersion }, status: { devices: written } });
-    switch (answer.kind) {
-      case "object":
-      case "absent":
-        return "done";
-      case "refused":
-        this.#lost({ namespace, name }, answer.why);
-        return "done";
-      case "conflict":
-      case "failed":
-        return answer.kind;
-      default:
-        return answer satisfies never;
-    }
   }
 }
 

@@ -4,6 +4,12 @@ import type { RequestOptions } from "node:https";
 
 import type { Credentials } from "./credentials.ts";
 
+/**
+ * Bytes of an object as JSON. It has at most 1.5 MiB in etcd's encoding, of which a byte such as `<` becomes six: nobody's object may be too long to be listed or
+ * watched, because it would hold up the objects of all others.
+ */
+export const maxObjectBytes = 16 * 1024 * 1024;
+
 /** One request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -14,6 +20,8 @@ export interface ApiRequest {
   readonly body?: string;
   /** Requests only the metadata of an object, or of each object of a list: a pod's status may be long. */
   readonly metadataOnly?: boolean | "list";
+  /** Maximum bytes of the answer; 4 MiB by default. */
+  readonly maxBytes?: number;
 }
 
 /** The outcome of one attempt: an answer of any status, or the reason for none. */

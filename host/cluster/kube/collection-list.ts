@@ -1,7 +1,7 @@
 // Lists a whole collection of the API: at once from the server's cache, or in pages from its store.
 
 import { statusMessage } from "./api-client.ts";
-import type { Outcome } from "./api-request.ts";
+import { maxObjectBytes, type Outcome } from "./api-request.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import type { Clock } from "../../system/clock.ts";
@@ -59,13 +59,15 @@ export class CollectionList {
   async all(newest: string, take: (object: unknown) => boolean): Promise<Listed> {
     const { connection, credentials, metadataOnly, url } = this.#init;
     let next = "";
-    let limit = this.#init.pageSize ?? defaultPageSize;
+    const pageSize = this.#init.pageSize ?? defaultPageSize;
+    let limit = pageSize;
     for (;;) {
       const current = await credentials();
       if (!current.ok) return { kind: "failed", why: current.fault.msg };
       const path = url(this.#query(limit, next, newest));
       const form = metadataOnly ? "list" : false;
-      const outcome = await connection.request(current.value, { method: "GET", path, metadataOnly: form }, listMs);
+      const size = this.#paged && limit === 1 ? { maxBytes: maxObjectBytes } : {};
+      const outcome = await connection.request(current.value, { method: "GET", path, metadataOnly: form, ...size }, listMs);
       if (outcome.kind === "tooLarge" && (!this.#paged || limit > 1)) {
         if (this.#paged) limit = Math.max(1, limit >> 2);
         this.#paged = true;
@@ -87,6 +89,8 @@ export class CollectionList {
         return { kind: "listed", version: page.version };
       }
       next = page.next;
+      // One long object makes its own page small, and not those of all objects behind it.
+      limit = Math.min(pageSize, limit << 2);
     }
   }
 

@@ -9,7 +9,7 @@ import { type ApiRequest, headersOf, messageOf, type Outcome, outcomeOf, tlsOpti
 import type { Credentials } from "./credentials.ts";
 import type { Clock } from "../../system/clock.ts";
 
-/** Bytes of an answer: a pod has at most 1.5 MiB in etcd's encoding. */
+/** Bytes of an answer, such as a page of a list. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** Milliseconds for TCP and TLS; a lost first packet is sent again after one second. */
@@ -214,19 +214,19 @@ function once(
     outgoing.on("response", (response) => {
       answered = true;
       phase = "reading the answer";
-      readAnswer(response, settle);
+      readAnswer(response, request.maxBytes ?? maxAnswerBytes, settle);
     });
     outgoing.end(request.body);
   });
 }
 
-function readAnswer(response: IncomingMessage, settle: (outcome: Outcome) => void): void {
+function readAnswer(response: IncomingMessage, maxBytes: number, settle: (outcome: Outcome) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
   response.on("data", (chunk: Buffer) => {
     length += chunk.length;
-    if (length <= maxAnswerBytes) chunks.push(chunk);
-    else settle({ kind: "tooLarge", why: `the answer has more than ${maxAnswerBytes} bytes` });
+    if (length <= maxBytes) chunks.push(chunk);
+    else settle({ kind: "tooLarge", why: `the answer has more than ${maxBytes} bytes` });
   });
   response.on("error", (error) => settle(outcomeOf(error)));
   response.on("end", () => {

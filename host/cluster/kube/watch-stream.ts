@@ -3,7 +3,7 @@
 
 import { request as httpsRequest } from "node:https";
 
-import { headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
+import { headersOf, maxObjectBytes, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
 
 /** The end of a watch. "answer": the server refused it, or ended it after its lines (status 200, no body). */
@@ -33,8 +33,8 @@ const openMs = 10_000;
 /** TCP probes of a silent connection: a dead connection is closed 10 s after the first probe. */
 const probeAfterMs = 10_000;
 
-/** Bytes of one line, and of a refusal's body: an object has at most 1.5 MiB in etcd's encoding. */
-const maxLineBytes = 4 * 1024 * 1024;
+/** Bytes of one line, which has one object, and of a refusal's body. */
+const maxLineBytes = maxObjectBytes;
 const lineFeed = 0x0a;
 
 /** Opens a watch on a separate connection. */

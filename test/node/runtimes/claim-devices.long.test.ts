@@ -10,7 +10,7 @@ import { callingStatus, installation, missingRuntime } from "../../lab/container
 import { bridgeStep } from "../../lab/mixed-network.ts";
 
 const uid = "0d1e4c1a-5f0e-4a77-9b0e-6a1c2f0b7d11";
-const pciAddress = "0000:18:02.1";
+const pciAddresses = ["0000:18:02.1", "0000:18:02.2"];
 const claim: PreparedClaim = {
   namespace: "shop",
   name: "nic",
@@ -18,15 +18,14 @@ const claim: PreparedClaim = {
   pods: ["pod-1"],
   isShareable: false,
   networks: [],
-  devices: [
-    {
-      request: "net",
-      pool: "node",
-      device: "vf-eth2",
-      shareId: "",
-      link: { name: "eth2", kind: "link", isExclusive: true, pciAddress, resourceName: "example.com/vf" },
-    },
-  ],
+  // A request may ask for several devices (`count`).
+  devices: pciAddresses.map((pciAddress, index) => ({
+    request: "net",
+    pool: "node",
+    device: `vf-eth${index}`,
+    shareId: "",
+    link: { name: `eth${index}`, kind: "link", isExclusive: true, pciAddress, resourceName: "example.com/vf" },
+  })),
 };
 
 describe.skipIf(missingRuntime("devices of claims", callingStatus))("an exclusive device of a claim in containerd", () => {
@@ -50,11 +49,10 @@ describe.skipIf(missingRuntime("devices of claims", callingStatus))("an exclusiv
     expect(files.write(claim)).toEqual({ ok: true, value: undefined });
     const sandbox = await node.run("claiming");
     const environment = await node.environmentOf(sandbox, "claiming", [cdiDeviceId(uid, "net")]);
-    expect(environment).toEqual(
-      expect.arrayContaining([`PLEXUS_PCI_NET=${pciAddress}`, `PCIDEVICE_EXAMPLE_COM_VF=${pciAddress}`]),
-    );
+    const all = pciAddresses.join(",");
+    expect(environment).toEqual(expect.arrayContaining([`PLEXUS_PCI_NET=${all}`, `PCIDEVICE_EXAMPLE_COM_VF=${all}`]));
     await node.remove(sandbox);
-    expect(files.remove(uid, claim)).toEqual({ ok: true, value: undefined });
+    expect(files.remove(uid, claim, [])).toEqual({ ok: true, value: undefined });
     const next = await node.run("later");
     await expect(node.environmentOf(next, "later", [cdiDeviceId(uid, "net")])).rejects.toThrow("unresolvable CDI devices");
     await node.remove(next);
