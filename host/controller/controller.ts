@@ -49,7 +49,7 @@ export class Controller {
   /** Begun anew after each term: a replica that waits for the lease has no values of pools and ports. */
   #metrics: MetricsOf<ControllerMetricDefinitions>;
   #leads = false;
-  #dropLoggedMs = -dropPauseMs;
+  #dropLoggedAt = -dropPauseMs;
   #lastApiProblem: string | undefined = "no answer of the API server yet";
 
   constructor(init: ControllerInit) {
@@ -136,8 +136,8 @@ export class Controller {
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.metrics.add("plexus_spans_total", { outcome }, count);
     const now = this.#init.clock.now();
-    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
-    this.#dropLoggedMs = now;
+    if (outcome === "sent" || now - this.#dropLoggedAt < dropPauseMs) return;
+    this.#dropLoggedAt = now;
     this.#init.log("warn", `spans were dropped: ${why}`);
   }
 

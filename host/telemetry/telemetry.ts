@@ -66,7 +66,7 @@ export class Telemetry {
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
-  #dropLoggedMs = -Infinity;
+  #dropLoggedAt = -Infinity;
 
   constructor(clock: Clock, init: TelemetryInit, observed: Observed) {
     this.#clock = clock;
@@ -242,8 +242,8 @@ export class Telemetry {
   #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
     const now = this.#clock.now();
-    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
-    this.#dropLoggedMs = now;
+    if (outcome === "sent" || now - this.#dropLoggedAt < dropPauseMs) return;
+    this.#dropLoggedAt = now;
     this.warn(`spans were dropped: ${why}`);
   }
 }

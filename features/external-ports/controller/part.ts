@@ -65,7 +65,7 @@ export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): M
         const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
         const orphans = [...providers].map(([name, { provider }]) => {
           const isInUse = (port: OwnedPort): boolean => collections.isInUse(name, port);
-          return lookForOrphans(context, name, provider, { isInUse, everyMs: orphansMs }, signal);
+          return lookForOrphans(context, name, provider, { isInUse, intervalMs: orphansMs }, signal);
         });
         await Promise.all([...queues.map((each) => each.run(signal)), ...orphans, ...ahead]);
       },

@@ -6,7 +6,7 @@ import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { NodeChange, NodeLinks } from "./node-links.ts";
 
 /** Pause without an agent, or after a wait that failed, in ms. */
-const unavailableMs = 1_000;
+const retryPauseMs = 1_000;
 
 /** Whether the agent knows the effect CHANGES. An agent of another version may not. */
 function tellsChanges({ environment }: RoundAgent): boolean {
@@ -42,7 +42,7 @@ export class NodeFollower {
       const agent = this.#agent();
       const mayTell = agent !== undefined && tellsChanges(agent);
       const change = mayTell ? await unlessGone(() => this.#node.next(agent.shim)) : undefined;
-      if (change === undefined) await sleep(unavailableMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (change === undefined) await sleep(retryPauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       else this.#changed(change);
     }
   }

@@ -24,11 +24,11 @@ export class LinkReports {
   /** The containers whose pod has to be told, although their faults are known: its network status may have other conditions. */
   readonly #untold = new Set<string>();
   /** ms of the time of day. */
-  readonly #startedMs: number;
+  readonly #startedAt: number;
 
   constructor(init: ResidentInit) {
     this.#init = init;
-    this.#startedMs = init.clock.date().getTime();
+    this.#startedAt = init.clock.date().getTime();
     this.#metrics = init.metrics.with(linkWatchMetrics);
   }
 
@@ -47,7 +47,7 @@ export class LinkReports {
   tellFirst(key: string, watched: Watched, faults: LinkFaults): void {
     if (this.#told.has(key)) return;
     this.#told.add(key);
-    if (watched.listed.begunMs < this.#startedMs) this.#untold.add(key);
+    if (watched.listed.begunAt < this.#startedAt) this.#untold.add(key);
     this.#tellParts(watched, faults);
   }
 

@@ -21,7 +21,7 @@ import type { SessionParts } from "./open-call.ts";
 import { serveCall } from "./serve-call.ts";
 
 /** Maximum milliseconds that the session spends on Kubernetes events after the reply. */
-const maxEventsMs = 3_000;
+const maxEndMs = 3_000;
 
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
@@ -148,7 +148,7 @@ export class CallSession {
     if (this.#ms !== undefined)
       this.#events.tell({ what: "call-ended", ms: this.#ms, fault: this.#fault, configuration: this.#configuration });
     const cluster = await this.#cluster?.catch(() => undefined);
-    await cluster?.end(maxEventsMs);
+    await cluster?.end(maxEndMs);
   }
 
   #answer(request: Request, waitedMs: number): Promise<CallAnswer> {

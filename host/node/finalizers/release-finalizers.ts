@@ -17,7 +17,7 @@ export interface ControllerLease {
 }
 
 /** Interval in ms of the reads of the Lease. */
-const lookPauseMs = 1_000;
+const intervalMs = 1_000;
 /** A controller's Lease has 15 s by default and 600 s at most; a longer one is not waited for. */
 const maxLeaseMs = 600_000;
 /** Objects that are patched at the same time. */
@@ -48,7 +48,7 @@ export async function runningController(
     const unchangedMs = now() - began;
     if (judgeLease(lease, "", unchangedMs) !== "held") return ok(undefined);
     if (lease.resourceVersion !== first || lease.durationSeconds * 1000 > maxLeaseMs) return ok(lease.holder);
-    await setTimeout(lookPauseMs);
+    await setTimeout(intervalMs);
   }
 }
 

@@ -12,16 +12,16 @@ import { inTurns } from "../../system/in-turns.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
 import type { Clock } from "../../system/clock.ts";
 
-/** `bootId`: the kernel's. `bootedMs`: the start of this boot, in ms of the time of day. */
+/** `bootId`: the kernel's. `bootedAt`: the start of this boot, in ms of the time of day. */
 export interface Boot {
   readonly bootId: string;
-  readonly bootedMs: number;
+  readonly bootedAt: number;
 }
 
 /** The current boot. */
 export function currentBoot({ now, date }: Clock): Boot {
   // Each clock may show less than the time since boot: uptime in a container, CLOCK_MONOTONIC after a suspend. The longer one counts.
-  return { bootId: bootId(), bootedMs: date().getTime() - Math.max(uptime() * 1000, now()) };
+  return { bootId: bootId(), bootedAt: date().getTime() - Math.max(uptime() * 1000, now()) };
 }
 
 /** The judge of one state directory. */
@@ -52,11 +52,11 @@ export class EntryJudge {
     const quietMs = this.#quiet(entries, now());
     const nowMs = date().getTime();
     const boot = currentBoot({ now, date });
-    const verdicts = entries.map(({ id, entry, begunMs, touchedMs }, index): [string, Verdict] => {
+    const verdicts = entries.map(({ id, entry, begunAt, touchedAt }, index): [string, Verdict] => {
       const { sighted, goneMs }: Known = known[index] ?? { sighted: false, goneMs: 0 };
       const seen = looks[index]?.seen ?? "unknown";
       const verdict = judgeEntry(
-        { bootId: entry.plan.bootId, netns: entry.plan.netns, begunMs, touchedMs, closed: entry.closed, ...progressOf(entry) },
+        { bootId: entry.plan.bootId, netns: entry.plan.netns, begunAt, touchedAt, closed: entry.closed, ...progressOf(entry) },
         { ...boot, nowMs, seen, goneMs, quietMs: quietMs(id), sighted, graceMs: this.#graceMs },
       );
       return [id, verdict];
@@ -84,10 +84,10 @@ export class EntryJudge {
 }
 
 /** The facts in the entry's records about its ADD and its DELs. */
-function progressOf({ closed, failures, progress }: JournalEntry): Pick<EntryFacts, "neverAttached" | "failedSinceMs"> {
+function progressOf({ closed, failures, progress }: JournalEntry): Pick<EntryFacts, "neverAttached" | "failedSince"> {
   const begun = progress.filter(({ attempted }) => attempted);
   const failed = begun.some(({ failedStep }) => failedStep !== undefined);
   const neverAttached = !closed && failed && begun.every(({ failedStep, undone }) => undone || failedStep !== undefined);
   const since = Date.parse(failures.since ?? "");
-  return Number.isNaN(since) ? { neverAttached } : { neverAttached, failedSinceMs: since };
+  return Number.isNaN(since) ? { neverAttached } : { neverAttached, failedSince: since };
 }

@@ -54,7 +54,7 @@ const maxSockets = 16;
 const objectMs = 5_000;
 
 /** Pause before another try to read the kubeconfig of `--kubeconfig`, in ms. */
-const unreadableMs = 5_000;
+const retryPauseMs = 5_000;
 
 /** Maximum sources that stay open. A node's configurations name one or two. */
 const maxSources = 8;
@@ -99,7 +99,7 @@ export class DaemonClusters {
         this.#warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
       }
       if (!read.ok) lastWarning = read.fault.msg;
-      setTimeout(() => void begin(), unreadableMs).unref();
+      setTimeout(() => void begin(), retryPauseMs).unref();
     };
     await begin();
   }

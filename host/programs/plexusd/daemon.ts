@@ -41,7 +41,7 @@ export interface DaemonInit {
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
-const lastSpansMs = 2000;
+const flushMs = 2000;
 const noRounds: ReconcilerInit = { directories: [], intervalMs: 0, graceMs: 0, dryRun: true };
 
 /** One daemon. */
@@ -210,7 +210,7 @@ export class Daemon {
     this.residents.close();
     await this.calls.recorded();
     await this.#node.close();
-    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
+    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(flushMs)]);
     return aborted;
   }
 }
