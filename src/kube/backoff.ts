@@ -1,13 +1,12 @@
 // The pause before a request is repeated.
 
 const firstPauseMs = 100;
-const defaultMaxMs = 4_000;
 
 /**
  * Milliseconds before repetition `attempt` (from 0): doubles with each attempt up to `maxMs`, with jitter between half and all of
  * it.
  */
-export function backoffMs(attempt: number, random: () => number, maxMs = defaultMaxMs): number {
+export function backoffMs(attempt: number, random: () => number, maxMs = 4_000): number {
   const ceiling = Math.min(maxMs, firstPauseMs * 2 ** attempt);
   return ceiling / 2 + (random() * ceiling) / 2;
 }
