@@ -2,9 +2,9 @@
 
 import type { LeaseTerms } from "../../src/dhcp/lease-terms.ts";
 
-/** The next action for a lease: none before `atMs`, a request to its server, a request to any server, or its end. Times are those of day, in milliseconds. */
+/** The next action for a lease: none before `renewAt`, a request to its server, a request to any server, or its end. Times are those of day, in milliseconds. */
 export type LeaseNeed =
-  | { readonly need: "nothing"; readonly atMs: number }
+  | { readonly need: "nothing"; readonly renewAt: number }
   | { readonly need: "renew" | "rebind"; readonly nextAt: number }
   | { readonly need: "end" };
 
@@ -22,9 +22,9 @@ export function leaseNeed(
   if (renewAt === undefined || rebindAt === undefined || endAt === undefined) return { need: "end" };
   // A clock that was set back must not keep an address forever: it counts as the moment of the acknowledgement.
   if (nowMs < acknowledgedMs - maxPauseMs) return { need: "renew", nextAt: nowMs + maxPauseMs };
-  if (nowMs < renewAt) return { need: "nothing", atMs: renewAt };
+  if (nowMs < renewAt) return { need: "nothing", renewAt };
   if (nowMs >= endAt) return { need: "end" };
-  const [need, untilMs] = nowMs < rebindAt ? (["renew", rebindAt] as const) : (["rebind", endAt] as const);
-  const pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, (untilMs - nowMs) / 2));
-  return { need, nextAt: Math.min(nowMs + pauseMs, untilMs) };
+  const [need, until] = nowMs < rebindAt ? (["renew", rebindAt] as const) : (["rebind", endAt] as const);
+  const pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, (until - nowMs) / 2));
+  return { need, nextAt: Math.min(nowMs + pauseMs, until) };
 }

@@ -19,7 +19,7 @@ import { readCounters } from "./read-counters.ts";
 /** Age at which counters are read again, in ms. */
 const maxAgeMs = 15_000;
 /** Nothing is read without a question within this time, in ms. */
-const askedMs = 300_000;
+const idleMs = 300_000;
 /** Pods that are read at once. */
 const atOnce = 4;
 
@@ -49,7 +49,7 @@ export class LinkCounters {
   /** The links of the last round. */
   #kept: ReadonlyMap<string, Kept> = new Map();
   #readAt: number | undefined;
-  #askedMs = -Infinity;
+  #askedAt = -Infinity;
   #earlier: Promise<void> | undefined;
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class LinkCounters {
 
   /** Begins to read if the last readings are old. Never waits, so a scrape enters no network namespace. */
   ask(): void {
-    this.#askedMs = this.#init.clock.now();
+    this.#askedAt = this.#init.clock.now();
     this.#begin();
   }
 
@@ -106,7 +106,7 @@ export class LinkCounters {
   #begin(): void {
     const now = this.#init.clock.now();
     if (this.#hasStopped || this.#on.size === 0 || this.#round !== undefined) return;
-    if (now - this.#askedMs > askedMs || (this.#readAt !== undefined && now - this.#readAt < maxAgeMs)) return;
+    if (now - this.#askedAt > idleMs || (this.#readAt !== undefined && now - this.#readAt < maxAgeMs)) return;
     this.#round = this.#read()
       .catch((error: unknown) => {
         if (error instanceof ShimGone) return;
@@ -129,11 +129,11 @@ export class LinkCounters {
     if (entries !== undefined) this.#readings.keepOnly(entries);
     const readOne = async ({ netns, cookie, links }: Pod): Promise<void> => {
       const counters = await readCounters(agent.shim, { netns, cookie, indexes: links.map(({ index }) => index) });
-      const atMs = this.#init.clock.now();
+      const readAt = this.#init.clock.now();
       for (const link of links) {
         const found = counters.find(({ index }) => index === link.index);
         if (found === undefined) continue;
-        const reading: Reading = { ...found, atMs };
+        const reading: Reading = { ...found, readAt };
         const traffic = this.#readings.take(link, reading);
         this.#count(link.network, traffic.increase);
         kept.set(link.key, { ...link, reading, rates: traffic.rates });

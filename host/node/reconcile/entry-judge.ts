@@ -30,7 +30,7 @@ export class EntryJudge {
   readonly #served: ServedNamespaces;
   #sight: { readonly of: RoundAgent; readonly sight: Sight } | undefined;
   /** Since when each entry's file is unchanged. */
-  #unchanged: ReadonlyMap<string, { readonly version: string; readonly sinceMs: number }> = new Map();
+  #unchanged: ReadonlyMap<string, { readonly version: string; readonly since: number }> = new Map();
 
   constructor(graceMs: number, served: ServedNamespaces) {
     this.#graceMs = graceMs;
@@ -69,11 +69,11 @@ export class EntryJudge {
     const before = this.#unchanged;
     const since = ({ id, version }: ListedEntry): number => {
       const known = before.get(id);
-      return known?.version === version ? known.sinceMs : nowMs;
+      return known?.version === version ? known.since : nowMs;
     };
-    const unchanged = new Map(entries.map((each) => [each.id, { version: each.version, sinceMs: since(each) }]));
+    const unchanged = new Map(entries.map((each) => [each.id, { version: each.version, since: since(each) }]));
     this.#unchanged = unchanged;
-    return (id) => nowMs - (unchanged.get(id)?.sinceMs ?? nowMs);
+    return (id) => nowMs - (unchanged.get(id)?.since ?? nowMs);
   }
 
   /** The observations of this agent. Another agent starts without any: it may run in another mount namespace. */
