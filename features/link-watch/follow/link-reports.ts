@@ -1,7 +1,7 @@
 // Reports of lost links: to the pod by Events and conditions, to other parts of the daemon, to log and metrics. A report is not repeated.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
@@ -62,7 +62,7 @@ export class LinkReports {
   }
 
   /** Confirms the faults, and tells the pod what has changed. Answers the reason why it could not. Throws ShimGone. */
-  async tellPod(key: string, watched: Watched, agent: RoundAgent): Promise<string | undefined> {
+  async tellPod(key: string, watched: Watched, agent: Agent): Promise<string | undefined> {
     const { state, listed, container } = watched;
     const now = this.#init.clock.date().toISOString();
     const settled = await settleContainer(state, agent, listed, (faults) => {
@@ -89,7 +89,7 @@ export class LinkReports {
   }
 
   /** Tells log and pod that an interface could not be attached again. Throws ShimGone. */
-  async tellFailedRepair(key: string, watched: Watched, agent: RoundAgent, message: string): Promise<void> {
+  async tellFailedRepair(key: string, watched: Watched, agent: Agent, message: string): Promise<void> {
     const { state, listed, container } = watched;
     if (!this.#warnOnce(key, container.pod, message)) return;
     const now = this.#init.clock.date().toISOString();

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { NodeFollower } from "./follow-node.ts";
@@ -159,7 +159,7 @@ export class LinkWatch {
   }
 
   /** Attaches lost links again whose pause is over. */
-  async #repair(key: string, watched: Watched, agent: RoundAgent): Promise<WorkOutcome> {
+  async #repair(key: string, watched: Watched, agent: Agent): Promise<WorkOutcome> {
     const { now } = this.#init.clock;
     const { lost } = this.#reports;
     let againMs = Infinity;

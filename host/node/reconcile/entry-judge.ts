@@ -6,7 +6,7 @@ import { type Known, type Look, Sight } from "../../../src/reconcile/sight.ts";
 import { bootId } from "../../system/boot-id.ts";
 import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
-import type { RoundAgent } from "./clean.ts";
+import type { Agent } from "../agent-call.ts";
 import type { ListedEntry } from "./entry-list.ts";
 import { inTurns } from "../../system/in-turns.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
@@ -28,7 +28,7 @@ export function currentBoot({ now, date }: Clock): Boot {
 export class EntryJudge {
   readonly #graceMs: number;
   readonly #served: ServedNamespaces;
-  #sight: { readonly of: RoundAgent; readonly sight: Sight } | undefined;
+  #sight: { readonly of: Agent; readonly sight: Sight } | undefined;
   /** Since when each entry's file is unchanged. */
   #unchanged: ReadonlyMap<string, { readonly version: string; readonly since: number }> = new Map();
 
@@ -40,7 +40,7 @@ export class EntryJudge {
   /** A verdict for each entry's id. Call it once a round, with all entries. Throws ShimGone. */
   async judge(
     entries: readonly ListedEntry[],
-    agent: RoundAgent | undefined,
+    agent: Agent | undefined,
     { now, date }: Clock,
   ): Promise<ReadonlyMap<string, Verdict>> {
     const looks: Look[] = [];
@@ -77,7 +77,7 @@ export class EntryJudge {
   }
 
   /** The observations of this agent. Another agent starts without any: it may run in another mount namespace. */
-  #sightOf(agent: RoundAgent): Sight {
+  #sightOf(agent: Agent): Sight {
     if (this.#sight?.of !== agent) this.#sight = { of: agent, sight: new Sight() };
     return this.#sight.sight;
   }

@@ -112,7 +112,7 @@ export class Daemon {
   /** The parts that a round of the reconciler uses. */
   #roundDeps(): ReconcilerDeps {
     return {
-      agent: () => this.calls.agentOfRound,
+      agent: () => this.calls.agent,
       takeLock: (wanted) => this.#node.locks.take(wanted),
       clock: this.#node.clock,
       isBusy: () => this.#server.queue.waiting > 0,
@@ -182,7 +182,7 @@ export class Daemon {
       stateDirectory: telemetry.stateDirectory,
       directories: reconcile.directories,
       uids: status.uids,
-      agent: () => this.calls.agentOfRound,
+      agent: () => this.calls.agent,
       takeLock: (wanted) => this.#node.locks.take(wanted),
       clock: this.#node.clock,
       metrics: this.metrics,
