@@ -6,7 +6,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
-import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor } from "../rules/claim-networks.ts";

@@ -15,7 +15,7 @@ import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
-import { completed } from "../planned/plan-feature.ts";
+import { completed } from "../planned/feature-hooks.ts";
 import type { LinksBefore } from "../record/record-links.ts";
 import { type AskedNetwork, type AskedNetworks, askedNetworks, type KnownPod } from "./asked-networks.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
