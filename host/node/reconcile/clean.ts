@@ -101,6 +101,7 @@ export class Cleaner {
       if (!keys.ok) return keys;
       if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
       if (this.#isDry(call)) return ok(dry);
+      // The journal has no entry any more that could keep the progress of this undo.
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
       const native = this.#nativeSteps(call);

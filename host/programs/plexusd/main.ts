@@ -28,7 +28,8 @@ import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { boundsOf, rootSocketsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
-import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
+import { type DaemonOptions, readOptions } from "./options.ts";
+import { usageOf } from "./usage.ts";
 import { systemClock } from "../../system/clock.ts";
 
 /**
