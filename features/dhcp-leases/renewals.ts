@@ -1,6 +1,6 @@
 // Renews the DHCP leases of the node's attachments, through the agent. The records on the disk are all that counts, so a daemon goes on where another ended.
 
-import type { NetlinkSender } from "../../host/system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../host/system/netlink/exchange.ts";
 import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { renewLease } from "../../host/capabilities/dhcp/client.ts";
@@ -157,7 +157,7 @@ export class Renewals {
     await shim.netlink({
       path: netns,
       request: encodeRequests([linkChange(index, { up: false })]),
-      deadlineMs: 10_000,
+      deadlineMs,
       foreign: true,
     });
     if (isSame(records.find(lease), lease)) records.keep({ ...lease, hasEnded: true });

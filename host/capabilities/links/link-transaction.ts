@@ -13,12 +13,9 @@ import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
-import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
+import { isGone, maxDumps, type Namespaces, refusalText } from "./namespaces.ts";
 import type { Setting, SettingOutcome, Settings } from "./settings.ts";
 import { EEXIST, ENODEV } from "../../system/errno.ts";
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
 
 /** One apply while it runs. */
 export class LinkTransaction {

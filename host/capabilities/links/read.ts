@@ -24,14 +24,12 @@ import { linkAnswers } from "./link-answer.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "./route-answer.ts";
 import { listedFor } from "../pod-lists.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
-import { isGone, Namespaces, refusalText } from "./namespaces.ts";
+import { isGone, maxDumps, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
 import { readDetails, type LinkReference } from "./link-details.ts";
 import { EffectQueue } from "./effect-queue.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
 const RTN_UNICAST = 1;
 const TABLE_LOCAL = 255;
 

@@ -2,7 +2,7 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { EAFNOSUPPORT, EEXIST, EINVAL, ENOENT, ENOTDIR, EOPNOTSUPP, ESRCH } from "../../system/errno.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
@@ -35,9 +35,6 @@ interface Exchange {
 }
 
 const families = [4, 6] as const;
-const deadlineMs = 10_000;
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
 
 /** The rules of these families, in the kernel's order. A namespace that is gone has none. */
 export async function listRules(

@@ -8,7 +8,7 @@ import { removalPlan, bondMembers, type MembersPlan, membersPlan } from "../../.
 import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { linkChange, linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
@@ -164,8 +164,6 @@ function kept(source: string, ifname: string, state: string, why: string): Resul
   const what = `network ${source} as ${ifname}: its link ${state} and cannot be removed: ${why}`;
   return failed(fault("LINK_KEPT", `${what}. Its addresses stay reserved, because the link may still use them`));
 }
-
-const deadlineMs = 10_000;
 
 /**
  * Removes the node's end of this link, if it still exists: the kernel removes both ends of a veth together. Other kinds have no end on the node.

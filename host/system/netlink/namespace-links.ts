@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { EBUSY, EINTR, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
 import { systemError } from "../system-error.ts";
-import type { NetlinkSender } from "./exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "./exchange.ts";
 import { linksRequest } from "./link.ts";
 import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
 import { type LinkState, linkStateIn } from "./link-state.ts";
@@ -17,10 +17,6 @@ export interface NamespaceLinks {
   /** Undefined where the kernel or the shim gives none. */
   readonly cookie: string | undefined;
 }
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
-const deadlineMs = 10_000;
 
 /**
  * Lists the links of the namespace at this path; `gone`: there is no namespace. Fault NETLINK_FAILED: the shim may not enter the namespace, the kernel

@@ -13,7 +13,7 @@ import { linksRequest } from "../../../system/netlink/link.ts";
 import { interruptedText } from "../../../system/netlink/message.ts";
 import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
 import { denied, type LinkScope } from "../link-scope.ts";
-import { isGone, type Namespaces, refusalText } from "../namespaces.ts";
+import { isGone, maxDumps, type Namespaces, refusalText } from "../namespaces.ts";
 import { isGrantedDevice } from "./device-grants.ts";
 import { selectorText } from "./selector-text.ts";
 import type { Sysfs } from "./sysfs.ts";
@@ -24,9 +24,6 @@ export interface FoundDevice {
   readonly link: LinkState | undefined;
   readonly facts: LinksDeviceFacts;
 }
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
 
 /** All links of one side; none where the pod's namespace is gone. Fault NETLINK_FAILED. */
 export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promise<Result<readonly LinkState[]>> {
