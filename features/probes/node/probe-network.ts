@@ -11,7 +11,7 @@ import type { PacketEffects } from "../../../host/protocol/shim.ts";
 import { addressBytes, macBytes } from "../../../host/system/netlink/address-bytes.ts";
 import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
-import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
+import { linkStatesIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
 import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 import { systemError } from "../../../host/system/system-error.ts";
@@ -120,6 +120,6 @@ async function firstLook(
 ): Promise<{ readonly mtu: number | undefined; readonly cookie: string | undefined }> {
   const request = encodeRequests([linkRequest(ifname)]);
   const { reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
-  const [link] = decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  const [link] = linkStatesIn(decodeAnswers(reply, 1)[0]);
   return { mtu: link?.mtu, cookie: namespaceCookieIn(reply) };
 }

@@ -6,7 +6,7 @@ import { deadlineMs, maxDumps, type NetlinkSender } from "../../system/netlink/e
 import { unreachable } from "../../protocol/unreachable.ts";
 import { EAFNOSUPPORT, EEXIST, EINVAL, ENOENT, ENOTDIR, EOPNOTSUPP, ESRCH } from "../../system/errno.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStateIn, linkStatesIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { type Route, routeIn, routesRequest } from "../../system/netlink/route.ts";
 import {
@@ -75,7 +75,7 @@ export async function vrfTables(namespace: RoutingNamespace): Promise<Result<rea
 export async function linkNames(namespace: RoutingNamespace, indexes: readonly number[]): Promise<ReadonlyMap<number, string>> {
   if (indexes.length === 0) return new Map();
   const { answers } = await send(namespace, indexes.map(linkRequest));
-  const states = answers.flatMap((answer) => answer?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? []);
+  const states = answers.flatMap((answer) => linkStatesIn(answer));
   return new Map(states.map(({ index, name }) => [index, name]));
 }
 

@@ -126,6 +126,7 @@ interface NamelessAttachment {
 function configuredAttachment(call: PlanContext, network: FurtherNetwork): NamelessAttachment {
   const conflist = selfContainedText(network.list);
   return {
+    // Only a message about names shows the two: the network is in no namespace.
     request: { name: network.source, namespace: "configuration" },
     plan: async (ifname) => ok({ ...network, conflist, attachment: attachmentOf(call, ifname), request: undefined }),
   };
@@ -222,7 +223,7 @@ async function linkNamesWhileFindingPlugins(
   linksBefore: () => Promise<LinksBefore>,
 ): Promise<readonly string[]> {
   startFindingPlugins(call, first);
-  // Such as a link that a device plugin moved in. An unreadable namespace counts as empty.
+  // A device plugin may have moved a link in. An unreadable namespace counts as empty.
   return (await linksBefore())?.links.map(({ name }) => name) ?? [];
 }
 

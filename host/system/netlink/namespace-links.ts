@@ -7,7 +7,7 @@ import { systemError } from "../system-error.ts";
 import { deadlineMs, maxDumps, type NetlinkSender } from "./exchange.ts";
 import { linksRequest } from "./link.ts";
 import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
-import { type LinkState, linkStateIn } from "./link-state.ts";
+import { type LinkState, linkStatesIn } from "./link-state.ts";
 import { decodeAnswers, encodeRequests, interruptedText, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { u16At, u32At } from "./bytes.ts";
 
@@ -28,7 +28,7 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
     if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
     if (answer === undefined || answer.errno !== 0)
       return failed(failure(`listing the links of ${path}`, answer?.errno ?? errno, answer));
-    if (!answer.interrupted) return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
+    if (!answer.interrupted) return ok({ links: linkStatesIn(answer), cookie });
     // A list that is not whole must not make a link count as gone.
     if (tries === maxDumps)
       return failed(failure(`listing the links of ${placeOf(path)}: ${interruptedText(maxDumps)}`, EINTR, answer));
@@ -75,7 +75,7 @@ export async function findInNamespace(
     for (const [index, answer] of decodeAnswers(reply, some.length).entries()) {
       if (answer === undefined || (answer.errno !== 0 && answer.errno !== ENODEV))
         return failed(failure(`looking for link ${some[index]} of ${placeOf(path)}`, answer?.errno ?? errno, answer));
-      for (const link of answer.messages.flatMap((message) => linkStateIn(message) ?? [])) found.set(link.index, link);
+      for (const link of linkStatesIn(answer)) found.set(link.index, link);
     }
   }
   return ok({ links: [...found.values()], cookie });

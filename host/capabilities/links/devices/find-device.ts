@@ -11,7 +11,7 @@ import type {
 } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linksRequest } from "../../../system/netlink/link.ts";
 import { interruptedText } from "../../../system/netlink/message.ts";
-import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../../system/netlink/link-state.ts";
 import { denied, type LinkScope } from "../link-scope.ts";
 import { isGone, maxDumps, type Namespaces, refusalText } from "../namespaces.ts";
 import { isGrantedDevice } from "./device-grants.ts";
@@ -33,7 +33,7 @@ export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promis
     if (place === "pod" && isGone(exchange)) return ok([]);
     if (answer === undefined) return failed(namespaces.unreachable(exchange.errno));
     if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: listing the links: ${refusalText(answer)}`));
-    if (!answer.interrupted) return ok(answer.messages.flatMap((message) => linkStateIn(message) ?? []));
+    if (!answer.interrupted) return ok(linkStatesIn(answer));
     if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: listing the links: ${interruptedText(maxDumps)}`));
   }
 }
