@@ -4,6 +4,8 @@
 import { resolve } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { podIdentity } from "../../src/kube/pod-identity.ts";
+import type { Cluster, Pod } from "../cluster/cluster.ts";
 import type { Call } from "../engine/call.ts";
 import { callLocks } from "../engine/call/call-locks.ts";
 import type { CallSession } from "../engine/session/call-session.ts";
@@ -68,6 +70,23 @@ export async function tryAgentCall<T>(init: AgentCall, work: (call: Call) => Pro
     if (error instanceof ShimGone) return failed(error.fault);
     throw error;
   }
+}
+
+/**
+ * The pod of a call by its `CNI_ARGS`, and the source that has it. Undefined: the container is no pod, no source of pods is configured, or the pod is gone,
+ * so that its DEL comes. Faults: those of the source.
+ */
+export async function podOfCall(
+  call: Call,
+  args: string,
+): Promise<Result<{ readonly cluster: Cluster; readonly pod: Pod } | undefined>> {
+  const identity = podIdentity(args);
+  const cluster = await call.cluster();
+  if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
+  const { namespace, name, uid } = identity.value;
+  const pod = await cluster.pod(namespace, name, { uid });
+  if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
+  return ok({ cluster, pod: pod.value });
 }
 
 /** Fault INTERNAL: the configuration that the daemon keeps under the name `network` is that of another name or state directory. */

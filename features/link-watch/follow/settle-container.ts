@@ -10,9 +10,8 @@ import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
-import { type Agent, runAgentCall } from "../../../host/node/agent-call.ts";
+import { type Agent, podOfCall, runAgentCall } from "../../../host/node/agent-call.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
@@ -90,14 +89,11 @@ async function confirm(
 }
 
 async function tell(call: Call, { events, conditions }: ReturnType<Telling>): Promise<Result<void>> {
-  const identity = podIdentity(call.request.args);
-  const cluster = await call.cluster();
-  if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
-  const { namespace, name, uid } = identity.value;
-  const pod = await cluster.pod(namespace, name, { uid });
-  if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
-  for (const event of events) cluster.tell(pod.value, event);
-  return publish(cluster, pod.value, conditions);
+  const found = await podOfCall(call, call.request.args);
+  if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+  const { cluster, pod } = found.value;
+  for (const event of events) cluster.tell(pod, event);
+  return publish(cluster, pod, conditions);
 }
 
 /**

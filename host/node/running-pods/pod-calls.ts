@@ -6,11 +6,10 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
 import { attachedInterfaces } from "../../engine/record/attached-interfaces.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
-import { tryAgentCall } from "../agent-call.ts";
+import { podOfCall, tryAgentCall } from "../agent-call.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
 import type { ResidentNode } from "../resident-node.ts";
@@ -99,24 +98,20 @@ export class PodCalls {
     if (!loaded.ok) return loaded;
     const entry = loaded.value;
     if (entry?.closed !== true || entry.failures.count > 0) return ok(undefined);
-    const identity = podIdentity(entry.plan.cniArgs);
-    const cluster = await call.cluster();
-    if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
-    const { namespace, name, uid } = identity.value;
-    const pod = await cluster.pod(namespace, name, { uid });
-    // The pod is gone: the runtime's DEL comes.
-    if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
-    const { containerId, netns } = entry.plan;
+    const { containerId, netns, cniArgs } = entry.plan;
+    const found = await podOfCall(call, cniArgs);
+    if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+    const { cluster, pod } = found.value;
     // A look for each change would be one effect more for each pod of the node.
     if (anew && (await isAnotherNamespace(call.shim, netns, entry.pod?.cookie))) this.#strangers.add(containerId);
     // The pod's network namespace is gone, and another container's has its path: the runtime's DEL comes.
     if (this.#strangers.has(containerId)) return ok(undefined);
-    const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
+    const guarded = { containerId, netns, cluster, pod, interfaces: attachedInterfaces(entry) };
     const applied = await this.work.apply(call, guarded, anew);
     const shortfall = applied.ok ? applied.value : { reason: this.work.failureReason, message: applied.fault.msg };
     // An ADD that fails needs no Event of Plexus: the kubelet sends one.
-    if (shortfall !== undefined && this.#isNews(`${namespace}/${name}`, shortfall.message))
-      cluster.tell(pod.value, { reason: shortfall.reason, message: shortfall.message });
+    if (shortfall !== undefined && this.#isNews(`${pod.namespace}/${pod.name}`, shortfall.message))
+      cluster.tell(pod, { reason: shortfall.reason, message: shortfall.message });
     return applied;
   }
 }
