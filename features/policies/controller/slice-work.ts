@@ -1,6 +1,6 @@
 // The work on the slices of one query: as many as the query needs, each written once for a change.
 
-import { inTurn, outcomeOf } from "../../../host/controller/work/request-outcome.ts";
+import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { type AddressSlice, distribute, endpointOf, sliceName, sliceObject, slicesPath } from "../rules/address-slice.ts";
@@ -62,4 +62,13 @@ async function write(context: PartContext, { namespace, id, query, slices, index
 async function remove(context: PartContext, { namespace, metadata }: AddressSlice): Promise<WorkOutcome> {
   const { name, uid } = metadata;
   return outcomeOf(await context.objects.remove(`${slicesPath(namespace)}/${name}`, { uid }));
+}
+
+/** Works on one after the other, until one is not done. */
+async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
+  for (const each of all) {
+    const outcome = await work(each);
+    if (outcome.kind !== "done") return outcome;
+  }
+  return done;
 }

@@ -1,6 +1,6 @@
 // The work on the slices of one Service: each changed slice is written once.
 
-import { inTurn, outcomeOf } from "../../../host/controller/work/request-outcome.ts";
+import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { endpointGroups } from "../rules/endpoint.ts";
@@ -19,6 +19,8 @@ import {
 import { networkId } from "../network-id.ts";
 import type { ServiceCollections } from "./collections.ts";
 import { leaveToPlexus } from "./earlier-slices.ts";
+
+const done: WorkOutcome = { kind: "done" };
 
 /** Brings the slices of a Service up to date; of a Service on no further network, removes them. */
 export async function workOnService(context: PartContext, collections: ServiceCollections, key: string): Promise<WorkOutcome> {
@@ -68,4 +70,13 @@ async function remove(context: PartContext, { namespace, name, uid }: ServiceSli
 function report(context: PartContext, { namespace, name, uid, problem }: UnreadableService): void {
   const target = { kind: "Service", eventNamespace: namespace, name, uid };
   context.event(target, { type: "Warning", reason: "ServiceNotOnNetwork", message: `Plexus writes no endpoints: ${problem}` });
+}
+
+/** Works on one after the other, until one is not done. */
+async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
+  for (const each of all) {
+    const outcome = await work(each);
+    if (outcome.kind !== "done") return outcome;
+  }
+  return done;
 }

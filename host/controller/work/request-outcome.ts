@@ -1,4 +1,4 @@
-// The outcome of a work that consists of requests.
+// The outcome of a work whose last request had this answer.
 
 import type { ObjectAnswer } from "../../cluster/kube/api-objects.ts";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
@@ -8,13 +8,4 @@ export function outcomeOf(answer: ObjectAnswer): WorkOutcome {
   if (answer.kind === "object" || answer.kind === "absent") return { kind: "done" };
   if (answer.kind === "conflict") return answer;
   return { kind: "failed", why: answer.why, ...("pauseMs" in answer ? { pauseMs: answer.pauseMs } : {}) };
-}
-
-/** Works on each in turn, until a work is not done. */
-export async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
-  for (const each of all) {
-    const outcome = await work(each);
-    if (outcome.kind !== "done") return outcome;
-  }
-  return { kind: "done" };
 }
