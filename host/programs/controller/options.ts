@@ -4,8 +4,7 @@ import { parseArgs } from "node:util";
 import type { ControllerFeature } from "../../controller/controller-feature.ts";
 import type { PluginNames } from "../../controller/definitions/component-facts.ts";
 import type { MakePart } from "../../controller/part.ts";
-import { levelOf } from "../../telemetry/log-level.ts";
-import type { DaemonLogLevel } from "../../telemetry/log.ts";
+import { type DaemonLogLevel, levelOf } from "../../telemetry/log.ts";
 import { addressOf, collectorOf, countOf, pathOf, serverOf } from "../../node/command-line/option-values.ts";
 import { subdomainProblem } from "../../../src/npwg/object-names.ts";
 

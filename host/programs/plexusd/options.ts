@@ -10,8 +10,7 @@ import { daemonCounts } from "../../../src/configuration/daemon-counts.ts";
 import { uidOptionText } from "../../../src/configuration/uid-option.ts";
 import { defaultUids, maxUid, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import type { DaemonIsolation } from "../../../src/configuration/wasm-configuration.ts";
-import { levelOf } from "../../telemetry/log-level.ts";
-import type { DaemonLogLevel } from "../../telemetry/log.ts";
+import { type DaemonLogLevel, levelOf } from "../../telemetry/log.ts";
 import {
   addressOf,
   collectorOf,
