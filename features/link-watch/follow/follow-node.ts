@@ -47,8 +47,8 @@ export class NodeFollower {
     }
   }
 
-  /** Lists the node's links with an agent that does not tell their changes. */
-  async listForEarlier(): Promise<void> {
+  /** Lists the node's links, if the agent does not tell their changes: nothing else shows them then. */
+  async listIfUntold(): Promise<void> {
     const agent = this.#agent();
     if (agent !== undefined && !tellsChanges(agent)) await unlessGone(() => this.#node.list(agent.shim));
   }

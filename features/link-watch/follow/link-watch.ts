@@ -92,7 +92,7 @@ export class LinkWatch {
     clearTimeout(this.#round);
     if (this.#ended.signal.aborted) return;
     this.#round = setTimeout(() => void this.#beginRound(), intervalMs).unref();
-    await this.#follower.listForEarlier();
+    await this.#follower.listIfUntold();
     await this.#refresh();
     const keys = [...this.#containers.all.keys()];
     const step = intervalMs / Math.max(1, keys.length);
