@@ -188,13 +188,7 @@ async function bundleInto(
 }
 
 /** Makes the programs of a staged package executable, and adds its licence and its manifest. */
-function finish(
-  root: string,
-  directory: string,
-  source: SourceManifest,
-  repository: string | undefined,
-  more: object,
-): void {
+function finish(root: string, directory: string, source: SourceManifest, repository: string | undefined, more: object): void {
   const { bin, engines } = source;
   for (const program of Object.values(bin)) {
     const file = join(directory, program);

@@ -5,12 +5,7 @@ import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
-import {
-  type PodNetwork,
-  type PodNetworkAttachment,
-  readPodNetwork,
-  readPodNetworkAttachment,
-} from "../rules/objects.ts";
+import { type PodNetwork, type PodNetworkAttachment, readPodNetwork, readPodNetworkAttachment } from "../rules/objects.ts";
 import { podNetworksAnnotation } from "../rules/annotations.ts";
 import { type PodNetworkEntry, readPodNetworks } from "../rules/pod-networks.ts";
 import { type StoredObject, storedWhole } from "../../../host/cluster/kube/object-store.ts";
