@@ -1,6 +1,6 @@
 // Renews the DHCP leases of the node's attachments, through the agent. The records on the disk are all that counts, so a daemon goes on where another ended.
 
-import type { NetlinkSender } from "../../host/system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../host/system/netlink/exchange.ts";
 import type { LeaseRecord } from "../../src/dhcp/lease-record.ts";
 import { inertLine } from "../../src/text/inert-text.ts";
 import { renewLease } from "../../host/capabilities/dhcp/client.ts";
@@ -19,7 +19,7 @@ const answerMs = 4000;
 /** Milliseconds between two looks at the records: the shortest lease, of 10 s, is renewed after 5 s. */
 const pauseMs = 3000;
 /** A lease that was tried within this time in ms ends without a further try: tries are a minute apart at most. */
-const recentMs = 70_000;
+const maxApartMs = 70_000;
 const maxLine = 1024;
 /** Leases that are renewed at once. */
 const maxAtOnce = 16;
@@ -33,7 +33,7 @@ export class Renewals {
   readonly #count: (outcome: "renewed" | "failed" | "ended") => void;
   readonly #records: readonly LeaseRecords[];
   /** The last try of a lease and the earliest next one, by its holder, in ms of the monotonic clock: a clock that is set back must not keep leases from renewals. */
-  readonly #tries = new Map<string, { readonly lastMs: number; readonly nextMs: number }>();
+  readonly #tries = new Map<string, { readonly lastAt: number; readonly nextAt: number }>();
   /** Records that a full disk did not take, by holder, each with the record on the disk. They count as written, so that no server is asked again at once. */
   readonly #unwritten = new Map<string, { readonly onDisk: LeaseRecord; readonly lease: LeaseRecord }>();
   #timer: NodeJS.Timeout | undefined;
@@ -124,7 +124,7 @@ export class Renewals {
   }
 
   #isDue(lease: LeaseRecord, nowMs: number): boolean {
-    if (lease.hasEnded || (this.#tries.get(nameOf(lease))?.nextMs ?? -Infinity) > this.#clock.now()) return false;
+    if (lease.hasEnded || (this.#tries.get(nameOf(lease))?.nextAt ?? -Infinity) > this.#clock.now()) return false;
     return leaseNeed(lease.terms, lease.acknowledgedMs, nowMs).need !== "nothing";
   }
 
@@ -133,9 +133,9 @@ export class Renewals {
     const nowMs = this.#clock.date().getTime();
     const need = leaseNeed(lease.terms, lease.acknowledgedMs, nowMs);
     if (shim === undefined || need.need === "nothing") return;
-    const lastTry = this.#tries.get(nameOf(lease))?.lastMs ?? -Infinity;
-    const lastMs = this.#clock.now();
-    this.#tries.set(nameOf(lease), { lastMs, nextMs: need.need === "end" ? lastMs : lastMs + need.nextMs - nowMs });
+    const lastTry = this.#tries.get(nameOf(lease))?.lastAt ?? -Infinity;
+    const lastAt = this.#clock.now();
+    this.#tries.set(nameOf(lease), { lastAt, nextAt: need.need === "end" ? lastAt : lastAt + need.nextAt - nowMs });
     try {
       const found = await leaseLink(shim, lease.netns, lease);
       if (found === undefined) return;
@@ -150,7 +150,7 @@ export class Renewals {
       if (!found.hasMac && !isOver) return;
       const pod = { netns: lease.netns, index: found.link.index, mac: lease.mac };
       // Without a recent try the time of day may have been set forward. A server that still has the address for this client says so.
-      if (isOver && (!found.hasMac || lastMs - lastTry <= recentMs)) return await this.#end(records, lease, pod, shim, over);
+      if (isOver && (!found.hasMac || lastAt - lastTry <= maxApartMs)) return await this.#end(records, lease, pod, shim, over);
       const bounds = { rebinds: need.need !== "renew", milliseconds: answerMs };
       const renewed = await renewLease(pod, lease, addressOf(lease), bounds, shim, this.#clock.now);
       if (renewed.ok) return this.#keep(records, lease, recordOf(lease, renewed.value, new Date(nowMs)));
@@ -188,7 +188,7 @@ export class Renewals {
     await shim.netlink({
       path: netns,
       request: encodeRequests([linkChange(index, { up: false })]),
-      deadlineMs: 10_000,
+      deadlineMs,
       foreign: true,
     });
     const onDisk = this.#recordOf(records, lease);

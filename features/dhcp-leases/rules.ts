@@ -2,29 +2,29 @@
 
 import type { LeaseTerms } from "../../src/dhcp/lease-terms.ts";
 
-/** The next action for a lease: none before `atMs`, a request to its server, a request to any server, or its end. Times are those of day, in milliseconds. */
+/** The next action for a lease: none before `renewAt`, a request to its server, a request to any server, or its end. Times are those of day, in milliseconds. */
 export type LeaseNeed =
-  | { readonly need: "nothing"; readonly atMs: number }
-  | { readonly need: "renew" | "rebind"; readonly nextMs: number }
+  | { readonly need: "nothing"; readonly renewAt: number }
+  | { readonly need: "renew" | "rebind"; readonly nextAt: number }
   | { readonly need: "end" };
 
 /** RFC 2131 has a minute between two tries; short leases have less. */
 const maxPauseMs = 60_000;
 const minPauseMs = 1000;
 
-/** The need of a lease that was acknowledged at `acknowledgedMs`. `nextMs`: the time of the next try if this one fails. */
+/** The need of a lease that was acknowledged at `acknowledgedMs`. `nextAt`: the time of the next try if this one fails. */
 export function leaseNeed(
   { renewSeconds, rebindSeconds, leaseSeconds }: Pick<LeaseTerms, "renewSeconds" | "rebindSeconds" | "leaseSeconds">,
   acknowledgedMs: number,
   nowMs: number,
 ): LeaseNeed {
-  const [renewMs, rebindMs, endMs] = [renewSeconds, rebindSeconds, leaseSeconds].map((each) => acknowledgedMs + each * 1000);
-  if (renewMs === undefined || rebindMs === undefined || endMs === undefined) return { need: "end" };
+  const [renewAt, rebindAt, endAt] = [renewSeconds, rebindSeconds, leaseSeconds].map((each) => acknowledgedMs + each * 1000);
+  if (renewAt === undefined || rebindAt === undefined || endAt === undefined) return { need: "end" };
   // A clock that was set back must not keep an address forever: it counts as the moment of the acknowledgement.
-  if (nowMs < acknowledgedMs - maxPauseMs) return { need: "renew", nextMs: nowMs + maxPauseMs };
-  if (nowMs < renewMs) return { need: "nothing", atMs: renewMs };
-  if (nowMs >= endMs) return { need: "end" };
-  const [need, untilMs] = nowMs < rebindMs ? (["renew", rebindMs] as const) : (["rebind", endMs] as const);
-  const pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, (untilMs - nowMs) / 2));
-  return { need, nextMs: Math.min(nowMs + pauseMs, untilMs) };
+  if (nowMs < acknowledgedMs - maxPauseMs) return { need: "renew", nextAt: nowMs + maxPauseMs };
+  if (nowMs < renewAt) return { need: "nothing", renewAt };
+  if (nowMs >= endAt) return { need: "end" };
+  const [need, until] = nowMs < rebindAt ? (["renew", rebindAt] as const) : (["rebind", endAt] as const);
+  const pauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, (until - nowMs) / 2));
+  return { need, nextAt: Math.min(nowMs + pauseMs, until) };
 }

@@ -2,9 +2,7 @@
 // no podNetworks asks for neither kind.
 
 import { ok } from "../../src/fault/result.ts";
-import type { Reading } from "../../src/kube/object-parts.ts";
 import {
-  type NetworkObject,
   type PodNetwork,
   type PodNetworkAttachment,
   podNetworkApiVersion,
@@ -14,7 +12,7 @@ import {
 import { attachmentReason, networkReason } from "./rules/pod-readiness.ts";
 import type { WatchAccess, WatchedObjects } from "../../host/cluster/object-source.ts";
 import type { PodNetworkSource } from "./api-source.ts";
-import type { StoredObject } from "../../host/cluster/kube/object-store.ts";
+import { storedWhole } from "../../host/cluster/kube/object-store.ts";
 import { Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
 
 /** 1,000 PodNetworks with their conditions take some 1 MB, 5,000 attachments some 5 MB. Further objects are read from the API. */
@@ -37,13 +35,13 @@ export class NetworkInformers implements WatchedObjects<PodNetworkSource> {
       ...shared,
       what: "PodNetworks",
       path: `${group}/podnetworks`,
-      read: (object) => stored(readPodNetwork(object), object),
+      read: (object) => storedWhole(readPodNetwork(object), object),
     });
     this.#attachments = new Reflector<PodNetworkAttachment>({
       ...shared,
       what: "PodNetworkAttachments",
       path: `${group}/podnetworkattachments`,
-      read: (object) => stored(readPodNetworkAttachment(object), object),
+      read: (object) => storedWhole(readPodNetworkAttachment(object), object),
     });
   }
 
@@ -91,10 +89,4 @@ export class NetworkInformers implements WatchedObjects<PodNetworkSource> {
     this.#networks.start();
     this.#attachments.start();
   }
-}
-
-function stored<T extends NetworkObject>(read: Reading<T>, object: unknown): StoredObject<T> | undefined {
-  if (!read.ok) return undefined;
-  const { namespace, name } = read.value;
-  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
 }

@@ -30,20 +30,28 @@ export interface PoolLease {
   readonly address: string;
 }
 
-/** One plugin of one chain while it runs. */
-export interface Step {
-  readonly step: ChainStep;
-  readonly origin: StepOrigin;
+/** The facts about a chain that its steps have in common. Its functions never throw. */
+export interface ChainFacts {
   /** The network's name. */
   readonly network: string;
   /** The attachment's interface name; empty for GC and STATUS. */
   readonly ifname: string;
-  /** The definition whose policy binds the step; undefined in a network that the administrator configured. */
+  /** The definition whose policy binds the chain's steps; undefined in a network that the administrator configured. */
   readonly definition?: DefinitionName | undefined;
   /** In a GC: the containers whose leases may be freed; undefined: all of them. */
   readonly knownContainers?: ReadonlySet<string> | undefined;
-  /** In a DEL: the links of the pod that the ADD made; undefined: unknown. */
+  /** In a DEL: the pod's links that the ADD made; steps may remove no other link. Undefined: unknown, so that names decide. */
   readonly ownLinks?: readonly LinkIdentity[] | undefined;
+  /** ADD: receives each address of the attachment that another host was found to have. */
+  readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
+  /** ADD: receives each address of a pool of the cluster that a component leases for the attachment. */
+  readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
+}
+
+/** One plugin of one chain while it runs. */
+export interface Step extends ChainFacts {
+  readonly step: ChainStep;
+  readonly origin: StepOrigin;
   /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
   readonly callers: readonly string[];
   /** The grants for delegates of the step's type in this network. */
@@ -54,10 +62,6 @@ export interface Step {
   readonly maxMs: number;
   /** Tells a detail of the step; undefined if the details are not recorded. It never throws. */
   readonly tell?: ((detail: StepDetail) => void) | undefined;
-  /** Receives each address of the attachment that another host was found to have. It never throws. */
-  readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
-  /** Receives each address of a pool of the cluster that the step's delegate leases. It never throws. */
-  readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
   /** Set for a shadow: its capabilities change nothing, and record what they would have changed. */
   readonly dry?: DryRun | undefined;
   /** The pool of the cluster that the step's configuration names; undefined: the step's addresses are the node's own. */

@@ -8,7 +8,7 @@ import type { WatchedCollection } from "./watched-collection.ts";
 type Watched = Pick<WatchedCollection<unknown>, "state" | "listed" | "complete" | "start">;
 
 /** Interval in ms at which the first lists are awaited. */
-const listingMs = 100;
+const pollMs = 100;
 
 /** The collections of one part. */
 export class CollectionGroup {
@@ -36,6 +36,6 @@ export class CollectionGroup {
   /** Begins to watch until `signal` is aborted; resolves when the group is ready, or at the abort. */
   async begin(signal: AbortSignal): Promise<void> {
     for (const each of [...this.#complete, ...this.#listed]) each.start(signal);
-    while (!this.isReady && !signal.aborted) await setTimeout(listingMs);
+    while (!this.isReady && !signal.aborted) await setTimeout(pollMs);
   }
 }

@@ -9,7 +9,7 @@ import { expositionType } from "../telemetry/metrics/exposition.ts";
 import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
-import { type Collector, SpanExporter } from "../telemetry/spans.ts";
+import { type Collector, countSpans, SpanExporter } from "../telemetry/spans.ts";
 import type { Clock } from "../system/clock.ts";
 import { Elector } from "./election/elector.ts";
 import { sendEvent } from "./events.ts";
@@ -36,8 +36,6 @@ export interface ControllerInit {
 
 /** Time for the last spans at the end, in ms. */
 const flushMs = 2_000;
-/** Minimum time between two lines about dropped spans, in ms. */
-const dropPauseMs = 60_000;
 
 /** One replica. */
 export class Controller {
@@ -49,13 +47,17 @@ export class Controller {
   /** Begun anew after each term: a replica that waits for the lease has no values of pools and ports. */
   #metrics: MetricsOf<ControllerMetricDefinitions>;
   #leads = false;
-  #dropLoggedMs = -dropPauseMs;
   #lastApiProblem: string | undefined = "no answer of the API server yet";
 
   constructor(init: ControllerInit) {
     this.#init = init;
     const { collector } = init;
-    this.#exporter = collector && new SpanExporter(collector, (...outcome) => this.#countSpans(...outcome));
+    const onSpans = countSpans(
+      () => init.clock.now(),
+      (outcome, spans) => this.metrics.add("plexus_spans_total", { outcome }, spans),
+      (text) => init.log("warn", text),
+    );
+    this.#exporter = collector && new SpanExporter(collector, onSpans);
     this.spans = new WorkSpans(this.#exporter, init.clock);
     this.#server = pageServer((request) => this.#page(request));
     this.#metrics = this.#newMetrics();
@@ -131,14 +133,6 @@ export class Controller {
       lease,
       event: (target, content) => void sendEvent(objects, clock.date(), target, content, (why) => log("warn", why)),
     };
-  }
-
-  #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
-    this.metrics.add("plexus_spans_total", { outcome }, count);
-    const now = this.#init.clock.now();
-    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
-    this.#dropLoggedMs = now;
-    this.#init.log("warn", `spans were dropped: ${why}`);
   }
 
   async #page({ method, url }: IncomingMessage): Promise<Page> {

@@ -3,11 +3,9 @@
 // has for longer is its node (node.ts); what one plugin gets is a step (host/capabilities/step.ts).
 
 import type { CniCall, EnvironmentPair } from "../../src/cni/environment.ts";
-import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
-import type { LinkIdentity } from "../../src/pod-link/link-identity.ts";
 import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import type { FurtherDevices } from "../../src/npwg/further-devices.ts";
 import type { ResultCache } from "../store/cache/result-cache.ts";
@@ -25,32 +23,18 @@ import type { NetlinkSender } from "../system/netlink/exchange.ts";
 import type { CallEvents } from "./events/call-events.ts";
 import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
 import type { PluginFinder } from "./call/plugin-finder.ts";
-import type { AddressConflict, PoolLease } from "../capabilities/step.ts";
+import type { ChainFacts } from "../capabilities/step.ts";
 import type { PassedOverStep } from "../../src/cni/failed-step.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 import type { RunStep } from "../../src/cni/chains.ts";
 import type { JournalEntry } from "../store/journal/entry.ts";
 
 /** A chain of this call. */
-export interface ChainIdentity {
-  /** The network's name. */
-  readonly network: string;
-  /** The attachment's interface name; empty for GC and STATUS. */
-  readonly ifname: string;
-  /** The definition whose policy binds the chain's steps; undefined in a network that the administrator configured. */
-  readonly definition?: DefinitionName | undefined;
-  /** In a GC: the containers whose leases may be freed; undefined: all of them. */
-  readonly knownContainers?: ReadonlySet<string> | undefined;
-  /** In a DEL: the pod's links that the ADD made; steps may remove no other link. Undefined: unknown, so that names decide. */
-  readonly ownLinks?: readonly LinkIdentity[] | undefined;
+export interface ChainIdentity extends ChainFacts {
   /** ADD: the pod had a link with the interface name before. The undo of a step then gets no CNI_NETNS: it would remove that link. */
   readonly isNameTaken?: boolean | undefined;
   /** ADD: receives each step that a rule passes over, before the next step runs. */
   readonly onPassedOver?: ((step: PassedOverStep) => void) | undefined;
-  /** ADD: receives each address of the attachment that another host was found to have. */
-  readonly onConflict?: ((conflict: AddressConflict) => void) | undefined;
-  /** ADD: receives each address of a pool of the cluster that a component leases for the attachment. */
-  readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
 }
 
 /** Plexus' own configuration, of a call or of a command of plexusctl. The administrator's networks are read from it. */

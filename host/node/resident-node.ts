@@ -4,14 +4,14 @@
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
-import type { RoundAgent } from "./reconcile/clean.ts";
+import type { Agent } from "./agent-call.ts";
 
 /** The node of a daemon's own work. */
 export interface ResidentNode {
   /** The state directories (`cniDir`) whose containers may be changed. */
   readonly directories: readonly string[];
   /** The agent that is connected now. */
-  readonly agent: () => RoundAgent | undefined;
+  readonly agent: () => Agent | undefined;
   readonly takeLock: TakeLock;
   readonly clock: Clock;
   /** Begins to report changes of pods in the source that the configuration names; `onManifests` follows a change of its directory of manifests. */

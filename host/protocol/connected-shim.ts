@@ -35,8 +35,6 @@ import type {
 
 type Answer = Exclude<ShimMessage, Request | AgentGreeting>;
 
-/** Milliseconds after an effect's own deadline in which an agent must answer. A call needs no such limit: its runtime kills the shim. */
-const defaultSlackMs = 10_000;
 /** Effects use the channels from 1 to this number. */
 const lastEffectChannel = NESTED_CHANNEL_BIT - 1;
 
@@ -70,8 +68,8 @@ export class ConnectedShim {
   /** The reason for the connection's end. It is not an Error: making one costs some 50 us, and most connections end after their reply. */
   #gone: Fault | undefined;
 
-  /** `slackMs`: the time beyond an effect's own deadline after which a silent agent counts as gone. */
-  constructor(socket: Socket, slackMs: number = defaultSlackMs) {
+  /** `slackMs`: the time beyond an effect's own deadline after which a silent agent counts as gone. A call needs no such limit: its runtime kills the shim. */
+  constructor(socket: Socket, slackMs = 10_000) {
     this.#socket = socket;
     this.#slackMs = slackMs;
     const { promise, resolve, reject } = Promise.withResolvers<Request | AgentGreeting>();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { engineVariables } from "./engine-variables.ts";
+import { engineVariables, searchTimeMs, searchTimeVariable } from "./engine-variables.ts";
 
 const shimSource = fileURLToPath(new URL("../shim/plugin-environment.c", import.meta.url));
 
@@ -24,4 +24,18 @@ test("EXEC carries each variable that the shim accepts by name", () => {
   const names = [...list.matchAll(/"([A-Z_]+)="/g)].map(([, name = ""]) => name);
   expect(names).toHaveLength(5);
   expect([...engineVariables(names.map((name) => [name, "x"])).keys()]).toEqual(names);
+});
+
+test.for([
+  ["1500", 1500],
+  ["", 0],
+  ["-1", 0],
+  ["1e9", 0],
+  ["9999999", 0],
+] as const)("%j milliseconds of search count as %i", ([text, ms]) => {
+  expect(searchTimeMs(new Map([[searchTimeVariable, text]]))).toBe(ms);
+});
+
+test("a shim that found an engine at once names no time", () => {
+  expect(searchTimeMs(new Map())).toBe(0);
 });

@@ -21,9 +21,9 @@ test("a name learned for a file counts only if the file's identity would show ev
   const names = new ComponentNames(systemClock);
   write("one.wasm", "1");
   const path = join(directory, "one.wasm");
-  const found = (agedMs: number): { path: string; identity: string } => {
+  const found = (ageMs: number): { path: string; identity: string } => {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return { path, identity: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs - BigInt(agedMs) * 1_000_000n}` };
+    return { path, identity: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs - BigInt(ageMs) * 1_000_000n}` };
   };
   const bytes = readFileSync(path);
   const fresh = found(0);

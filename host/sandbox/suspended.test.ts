@@ -110,8 +110,8 @@ describe("suspended guests in this process", () => {
   it("E-9: are not charged for their imports, nor for the time of other guests", async () => {
     const runner = new InProcessRunner();
     // A clock that only this test advances.
-    const startedMs = performance.now();
-    let clock = startedMs;
+    const startedAt = performance.now();
+    let clock = startedAt;
     const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
     const ran = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: clock * 1000, system: 0 }));
     try {
@@ -130,7 +130,7 @@ describe("suspended guests in this process", () => {
       clock += 20;
       go.resolve({ ok: "late" });
       expect(await Promise.all(all)).toEqual(["OK", "OK"]);
-      expect(Math.round(clock - startedMs)).toBe(60);
+      expect(Math.round(clock - startedAt)).toBe(60);
     } finally {
       now.mockRestore();
       ran.mockRestore();

@@ -33,7 +33,7 @@ export interface EndpointCommands {
 const onlyTrusted: Page = { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
 
 /** Maximum age of metrics and readiness over TCP, in ms. */
-const recentMs = 1000;
+const maxAgeMs = 1000;
 /** Milliseconds after which `/healthz?start` no longer waits for the daemon's first readiness. */
 const startMs = 20_000;
 
@@ -194,7 +194,7 @@ function recent<T>(read: () => Promise<T>, clock: Clock): () => Promise<T> {
   let last: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {
     const now = clock.now();
-    if (last === undefined || now - last.at > recentMs) last = { at: now, value: read() };
+    if (last === undefined || now - last.at > maxAgeMs) last = { at: now, value: read() };
     return last.value;
   };
 }

@@ -11,6 +11,13 @@ export const logLevels = ["debug", "info", "warn", "error"] as const;
 /** See `logLevels`. */
 export type DaemonLogLevel = (typeof logLevels)[number];
 
+/** The least severe level of lines that the log shows, by the option `--log-level`. Throws an Error for another value. */
+export function levelOf(text: string): DaemonLogLevel {
+  const level = logLevels.find((each) => each === text);
+  if (level !== undefined) return level;
+  throw new Error(`--log-level ${text}: must be one of ${logLevels.join(", ")}`);
+}
+
 /** The fields of a line besides its message. Undefined fields are left out. */
 export interface LogFields {
   /** Id of the line's call. */

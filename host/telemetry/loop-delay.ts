@@ -5,7 +5,7 @@
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
 /** Interval between two measurements, in ms. */
-const resolutionMs = 10;
+const intervalMs = 10;
 
 /** Quantiles of the delay, in seconds. */
 export interface LoopDelays {
@@ -40,7 +40,7 @@ export class LoopDelay {
     this.#calledAt = this.#now();
     if (this.#timer !== undefined) return;
     this.#lookedAt = this.#calledAt;
-    this.#timer = setInterval(() => this.#look(), resolutionMs).unref();
+    this.#timer = setInterval(() => this.#look(), intervalMs).unref();
   }
 
   /** The delays since the previous take; 0 if there was no call. */
@@ -56,7 +56,7 @@ export class LoopDelay {
 
   #look(): void {
     const now = this.#now();
-    const delayMs = now - this.#lookedAt - resolutionMs;
+    const delayMs = now - this.#lookedAt - intervalMs;
     this.#lookedAt = now;
     this.#delays.record(Math.max(1, Math.round(delayMs * 1e6)));
     if (now - this.#calledAt < this.#quietMs || this.#isBusy()) return;

@@ -26,7 +26,7 @@ const maxPipelined = 4;
 /** Longest time until a client has sent its request, and until it has read its answer, in ms. */
 const timeoutMs = 5000;
 /** Interval in ms at which Node ends connections whose request is too slow. */
-const slowCheckMs = 500;
+const intervalMs = 500;
 
 /** A server, not listening yet, that answers each request with the page of `pageOf`, which must not reject. */
 export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>): Server {
@@ -39,7 +39,7 @@ export function pageServer(pageOf: (request: IncomingMessage) => Promise<Page>):
     {
       requestTimeout: timeoutMs,
       headersTimeout: timeoutMs,
-      connectionsCheckingInterval: slowCheckMs,
+      connectionsCheckingInterval: intervalMs,
       keepAliveTimeout: 60_000,
       maxHeaderSize: 8192,
     },

@@ -40,7 +40,7 @@ const name = (text: string): string => inertLine(text, maxName);
 
 interface Ongoing {
   /** On the monotonic clock. */
-  readonly startedMs: number;
+  readonly startedAt: number;
   readonly time: Date;
   readonly names: () => CallNames;
   readonly steps: RecentStep[];
@@ -62,11 +62,11 @@ export class RecentCalls {
   /** Begins a call. `names` is read when the document is made or the call has ended. */
   begin(names: () => CallNames): OngoingCall {
     const { now, date } = this.#clock;
-    const call: Ongoing = { startedMs: now(), time: date(), names, steps: [], moreSteps: 0 };
+    const call: Ongoing = { startedAt: now(), time: date(), names, steps: [], moreSteps: 0 };
     if (this.#ongoing.size < maxOngoing) this.#ongoing.add(call);
     return {
       step(step, ms, outcome) {
-        if (call.steps.length < maxSteps) call.steps.push(stepOf(step, now() - call.startedMs - ms, ms, outcome));
+        if (call.steps.length < maxSteps) call.steps.push(stepOf(step, now() - call.startedAt - ms, ms, outcome));
         else call.moreSteps += 1;
       },
       end: ({ network = "", ms, fault, keep }) => {
@@ -80,7 +80,7 @@ export class RecentCalls {
   text(): string {
     const nowMs = this.#clock.now();
     const ongoing = [...this.#ongoing].toReversed().map((call) => {
-      return JSON.stringify(callOf(call, { network: "", ms: nowMs - call.startedMs, running: true, fault: undefined }));
+      return JSON.stringify(callOf(call, { network: "", ms: nowMs - call.startedAt, running: true, fault: undefined }));
     });
     const head = `"apiVersion":"plexus/v1","kind":"RecentCalls","time":${JSON.stringify(this.#clock.date().toISOString())}`;
     return `{${head},"calls":[${[...ongoing, ...this.#ended.toReversed()].join(",")}]}`;

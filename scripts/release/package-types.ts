@@ -1,9 +1,9 @@
 // Declaration files of a package's modules.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { execa } from "execa";
+import { inTemporaryDirectory } from "./staging.ts";
 
 /** Types that V8 has and that tsc's libraries lack: the modules use them without an import. */
 const ambient = "host/sandbox/webassembly.d.ts";
@@ -12,9 +12,8 @@ const ambient = "host/sandbox/webassembly.d.ts";
  * Writes the declarations of the modules, and of those that they import, into `outDir`, with the repository's folders. Rejects with
  * the messages of tsc. Imports get the extension `.js`: an author's compiler has no `allowImportingTsExtensions`.
  */
-export async function writeTypes(root: string, modules: readonly string[], outDir: string): Promise<void> {
-  const emitted = mkdtempSync(join(tmpdir(), "plexus-types-"));
-  try {
+export function writeTypes(root: string, modules: readonly string[], outDir: string): Promise<void> {
+  return inTemporaryDirectory("types", async (emitted) => {
     const options = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--rootDir", root, "--outDir", emitted];
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "--resolveJsonModule"];
     const modern = ["--target", "es2024", "--lib", "es2025,esnext", "--module", "nodenext", "--types", "node"];
@@ -38,9 +37,7 @@ export async function writeTypes(root: string, modules: readonly string[], outDi
         if (!wanted.includes(next)) wanted.push(next);
       }
     }
-  } finally {
-    rmSync(emitted, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The paths of relative imports in a declaration file. */

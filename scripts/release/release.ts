@@ -4,21 +4,11 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
+import { completer } from "../../host/programs/kubectl-plexus/complete.ts";
 import { hideExperimentalWarnings } from "../../host/programs/plexusctl/experimental-warnings.ts";
 import { version } from "../../host/system/version.ts";
 import { unfrozenContracts } from "./freeze-contract.ts";
@@ -28,6 +18,7 @@ import { pack } from "./pack.ts";
 import { makeSdkPackages } from "./sdk-packages.ts";
 import { notTheRelease } from "./release-tree.ts";
 import { sourceDate } from "./source-date.ts";
+import { inTemporaryDirectory, stageLicence } from "./staging.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const build = join(root, "dist");
@@ -96,16 +87,14 @@ function stop(status: 1 | 2, why: string): never {
 }
 
 /** The archive of `kubectl plexus`, and krew's manifest with its digest. */
-async function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly string[]> {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-kubectl-"));
-  try {
+function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly string[]> {
+  return inTemporaryDirectory("kubectl", async (directory) => {
     const name = "kubectl-plexus";
     const archive = join(to, `${name}-${version}.tar.gz`);
     mkdirSync(join(directory, name));
     copyFileSync(join(build, "kubectl-plexus.cjs"), join(directory, name, "kubectl-plexus"));
-    // kubectl runs this name for the completion of the plugin.
-    symlinkSync("kubectl-plexus", join(directory, name, "kubectl_complete-plexus"));
-    copyFileSync(join(root, "LICENSE"), join(directory, name, "LICENSE"));
+    symlinkSync("kubectl-plexus", join(directory, name, completer));
+    stageLicence(root, join(directory, name));
     await pack({ directory, name, epoch, archive });
     const template = readFileSync(join(root, "deploy/krew/plexus.yaml"), "utf8").replaceAll(/^#.*\n/gm, "");
     const manifest = join(to, "plexus.krew.yaml");
@@ -115,9 +104,7 @@ async function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly 
       template.replaceAll("{{VERSION}}", version).replaceAll("{{SHA256}}", sha256(archive)).replaceAll("{{URL}}", base),
     );
     return [archive, manifest];
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The chart as `helm package` names it. helm itself would write the time of the packing into it. */

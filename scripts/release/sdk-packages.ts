@@ -1,7 +1,6 @@
 // The npm packages for authors of delegates: `@plexus-cni/sdk`, `create-plexus-delegate` and `plexus-delegate`, as JavaScript with types.
 
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { z } from "zod";
@@ -13,6 +12,7 @@ import { javaScriptTypes } from "../../wit/codegen/javascript/declarations.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
 import { stageDocs } from "./sdk-docs.ts";
+import { inTemporaryDirectory, stageLicence, writeManifest } from "./staging.ts";
 import { thirdPartyText } from "./third-party.ts";
 import { writeTypes } from "./package-types.ts";
 
@@ -47,17 +47,14 @@ const Manifest = z.object({
 });
 
 /** Writes the archives of the packages into `outDir` and answers their paths, the kit's first. Rejects with the tool's message. */
-export async function makeSdkPackages({ root, outDir, repository }: SdkPackagesInit): Promise<string[]> {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-sdk-"));
-  try {
+export function makeSdkPackages({ root, outDir, repository }: SdkPackagesInit): Promise<string[]> {
+  return inTemporaryDirectory("sdk", async (directory) => {
     const [sdk, create, launcher] = [join(directory, "sdk"), join(directory, "create"), join(directory, "launcher")];
     await stageSdk(root, sdk, repository);
     await stageCreate(root, create, repository);
     await stageLauncher(root, launcher, repository);
     return [await npmPack(sdk, outDir), await npmPack(create, outDir), await npmPack(launcher, outDir)];
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Writes the files of `@plexus-cni/sdk` into `directory`. */
@@ -190,31 +187,14 @@ async function bundleInto(
   if (licences !== undefined) writeFileSync(join(outDir, "THIRD-PARTY.md"), licences);
 }
 
-function finish(
-  root: string,
-  directory: string,
-  { name, version, description, license, bin, engines }: SourceManifest,
-  repository: string | undefined,
-  more: object,
-): void {
-  const manifest = {
-    name,
-    version,
-    description,
-    license,
-    type: "module",
-    bin,
-    ...more,
-    engines,
-    ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
-    publishConfig: { access: "public", provenance: true },
-  };
+/** Makes the programs of a staged package executable, and adds its licence and its manifest. */
+function finish(root: string, directory: string, source: SourceManifest, repository: string | undefined, more: object): void {
+  const { bin, engines } = source;
   for (const program of Object.values(bin)) {
     const file = join(directory, program);
     writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
     chmodSync(file, 0o755);
   }
-  mkdirSync(directory, { recursive: true });
-  cpSync(join(root, "LICENSE"), join(directory, "LICENSE"));
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  stageLicence(root, directory);
+  writeManifest(directory, source, repository, { type: "module", bin, ...more, engines });
 }

@@ -1,6 +1,7 @@
 // The values of imports' arguments and answers as JSON, and back. JSON has neither absent members, nor 64-bit integers, nor bytes.
 
 import { isJsonObject } from "../json/document.ts";
+import { hexadecimal } from "../text/written-forms.ts";
 
 /** The keys of objects that stand for values that JSON lacks. */
 const keys = { absent: "$absent", integer: "$integer", bytes: "$bytes" } as const;
@@ -28,10 +29,6 @@ export function decodeValue(value: unknown): unknown {
   if (typeof integer === "string" && /^-?\d{1,20}$/.test(integer)) return BigInt(integer);
   if (typeof bytes === "string" && /^(?:[0-9a-f]{2})*$/.test(bytes)) return bytesOf(bytes);
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, decodeValue(member)]));
-}
-
-function hexadecimal(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function bytesOf(text: string): Uint8Array {

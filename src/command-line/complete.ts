@@ -2,7 +2,7 @@
 
 import { type CommandSpec, type Completion, type OptionSpec, optionsOf } from "./command-spec.ts";
 import { optionText } from "./help-text.ts";
-import { topNames } from "./read-command-line.ts";
+import { optionNamed, topNames } from "./read-command-line.ts";
 
 /** The shells that have a script. */
 export const shells = ["bash", "zsh", "fish"] as const;
@@ -92,10 +92,6 @@ function withoutOptions(options: readonly OptionSpec[], words: readonly string[]
     if (word.startsWith("-") && word !== "-") return false;
     return optionNamed(options, words[index - 1] ?? "")?.value === undefined;
   });
-}
-
-function optionNamed(options: readonly OptionSpec[], written: string): OptionSpec | undefined {
-  return options.find(({ name, short }) => written === `--${name}` || (short !== undefined && written === `-${short}`));
 }
 
 function valueOffer(option: OptionSpec, current: string): Offer {

@@ -142,7 +142,8 @@ function leadingOptions(commands: readonly CommandSpec[], args: readonly string[
   return { leading: args.slice(0, index), rest: args.slice(index) };
 }
 
-function optionNamed(options: readonly OptionSpec[], written: string): OptionSpec | undefined {
+/** The option that is written so: `--name`, or its short form. */
+export function optionNamed(options: readonly OptionSpec[], written: string): OptionSpec | undefined {
   return options.find(({ name, short }) => written === `--${name}` || (short !== undefined && written === `-${short}`));
 }
 

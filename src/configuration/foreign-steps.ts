@@ -29,7 +29,10 @@ export interface WrittenContent {
   readonly hasSurplus: boolean;
 }
 
-/** Reads the content of a file with plexusd's mark; undefined if the file is not a JSON object with a list of plugins. */
+/**
+ * Reads the content of a file with plexusd's mark; undefined if the file is not a JSON object with a list of plugins. `plexusTypes`: the types by which
+ * Plexus' own plugin is called on this node.
+ */
 export function readWrittenContent(text: string, plexusTypes: readonly string[]): WrittenContent | undefined {
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok || !Array.isArray(memberValue(document.value, "plugins"))) return undefined;

@@ -6,6 +6,7 @@ import { redacted, isSecretKey } from "../fault/without-secrets.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { findMistake } from "./mistake.ts";
+import { positionAt } from "./position.ts";
 import { quote } from "./quote.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { type Scan, scan, type Span } from "./scan.ts";
@@ -37,15 +38,10 @@ export interface JsonSource {
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** "line 3, column 7" for an offset. Both count from 1; columns are UTF-16 units. */
+/** "line 3, column 7" for an offset. */
 function placeOf(text: string, offset: number): string {
-  let line = 1;
-  let lineStart = 0;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) {
-    line++;
-    lineStart = at + 1;
-  }
-  return `line ${line}, column ${offset - lineStart + 1}`;
+  const { line, column } = positionAt(text, offset);
+  return `line ${line}, column ${column}`;
 }
 
 /** The type of a JSON value, for messages. */

@@ -1,19 +1,18 @@
 // The pause before a request is repeated.
 
-const firstMs = 100;
-const defaultMaxMs = 4_000;
+const firstPauseMs = 100;
 
 /**
  * Milliseconds before repetition `attempt` (from 0): doubles with each attempt up to `maxMs`, with jitter between half and all of
  * it.
  */
-export function backoffMs(attempt: number, random: () => number, maxMs = defaultMaxMs): number {
-  const ceiling = Math.min(maxMs, firstMs * 2 ** attempt);
+export function backoffMs(attempt: number, random: () => number, maxMs = 4_000): number {
+  const ceiling = Math.min(maxMs, firstPauseMs * 2 ** attempt);
   return ceiling / 2 + (random() * ceiling) / 2;
 }
 
 /** Longest pause in ms that an API server may ask for: a watch that stays away for longer would leave old policies in force. */
-const maxServerPauseMs = 600_000;
+const maxPauseMs = 600_000;
 
 /** As `retryAfterMs`, at most 10 minutes. A timer of more than 24 days would end at once, so a longer pause would be none. */
 export function serverPauseMs(
@@ -22,7 +21,7 @@ export function serverPauseMs(
   nowMs: number,
 ): number | undefined {
   const ms = retryAfterMs(header, parseDate, nowMs);
-  return ms === undefined ? undefined : Math.min(ms, maxServerPauseMs);
+  return ms === undefined ? undefined : Math.min(ms, maxPauseMs);
 }
 
 /**

@@ -17,6 +17,19 @@ export interface Condition extends Judgement {
   readonly observedGeneration: number;
 }
 
+/** The part of an object that its conditions follow from. */
+interface Judged {
+  readonly conditions: readonly Condition[];
+  readonly generation: number;
+}
+
+/** The object's condition of this type with a new judgement; its time changes with its status only. `now`: RFC 3339. */
+export function judgedCondition({ conditions, generation }: Judged, type: string, judgement: Judgement, now: string): Condition {
+  const before = conditions.find((each) => each.type === type);
+  const lastTransitionTime = before?.status === judgement.status ? before.lastTransitionTime : now;
+  return { type, ...judgement, lastTransitionTime, observedGeneration: generation };
+}
+
 /** Reads `status.conditions`; elements that are no conditions are left out. */
 export function readConditions(value: unknown): readonly Condition[] {
   return Array.isArray(value) ? value.flatMap(readCondition) : [];

@@ -35,12 +35,6 @@ export function addressRangesOf(plugin: Readonly<Record<string, unknown>>): Addr
   return { ranges: read.flatMap(({ ranges }) => ranges), bad: read.flatMap(({ bad }) => bad) };
 }
 
-/** Whether two ranges have an address in common. */
-export function rangesOverlap(left: AddressRange, right: AddressRange): boolean {
-  if (left.first.family !== right.first.family) return false;
-  return compareAddresses(left.first, right.last) <= 0 && compareAddresses(right.first, left.last) <= 0;
-}
-
 function* rangeObjects(
   ipam: Readonly<Record<string, unknown>>,
 ): Generator<readonly [Readonly<Record<string, unknown>>, JsonPath]> {

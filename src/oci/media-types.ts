@@ -4,8 +4,6 @@
 export const manifestType = "application/vnd.oci.image.manifest.v1+json";
 /** An OCI image index. */
 export const indexType = "application/vnd.oci.image.index.v1+json";
-/** The configuration of an artifact that needs none: the two bytes `{}`. */
-export const emptyType = "application/vnd.oci.empty.v1+json";
 /** The layer of a component or a module. */
 export const wasmLayerType = "application/wasm";
 /** The configuration of an artifact with a component. */

@@ -8,13 +8,13 @@ const grace = 5 * minute;
 const entry: EntryFacts = {
   bootId: "this",
   netns: "/run/netns/a",
-  begunMs: now - 60 * minute,
-  touchedMs: now - 60 * minute,
+  begunAt: now - 60 * minute,
+  touchedAt: now - 60 * minute,
   closed: true,
 };
 const alive: Circumstances = {
   bootId: "this",
-  bootedMs: now - 100 * minute,
+  bootedAt: now - 100 * minute,
   nowMs: now,
   seen: "there",
   goneMs: 0,
@@ -30,37 +30,37 @@ describe("RT-02 an entry of this boot", () => {
     ["whose namespace has been gone for the grace period is stale", {}, gone, { what: "stale", why: "namespace-gone" }],
     [
       "with a last write in the future is stale if it was unchanged for the grace period",
-      { touchedMs: now + 1_000_000 * minute },
+      { touchedAt: now + 1_000_000 * minute },
       { ...gone, quietMs: grace },
       { what: "stale", why: "namespace-gone" },
     ],
     [
       "with a last write in the future is not stale if it was unchanged for less",
-      { touchedMs: now + 1 },
+      { touchedAt: now + 1 },
       { ...gone, quietMs: grace - 1 },
       { what: "doubtful", why: "grace" },
     ],
     [
       "whose DEL failed a grace period ago is stale at the second look after a restart",
-      { failedSinceMs: now - grace },
+      { failedSince: now - grace },
       { ...gone, goneMs: 1 },
       { what: "stale", why: "namespace-gone" },
     ],
     [
       "whose DEL failed a grace period ago is not stale at the first look",
-      { failedSinceMs: now - grace },
+      { failedSince: now - grace },
       { ...gone, goneMs: 0 },
       { what: "doubtful", why: "grace" },
     ],
     [
       "whose DEL failed within the grace period is not stale",
-      { failedSinceMs: now - grace + 1 },
+      { failedSince: now - grace + 1 },
       { ...gone, goneMs: 1 },
       { what: "doubtful", why: "grace" },
     ],
     [
       "that was never attached needs no grace period, because no pod runs with it",
-      { closed: false, neverAttached: true, touchedMs: now },
+      { closed: false, neverAttached: true, touchedAt: now },
       { ...gone, goneMs: 0, sighted: false },
       { what: "stale", why: "namespace-gone" },
     ],
@@ -84,7 +84,7 @@ describe("RT-02 an entry of this boot", () => {
     ],
     [
       "that was written within the grace period is not stale",
-      { touchedMs: now - grace + 1 },
+      { touchedAt: now - grace + 1 },
       gone,
       { what: "doubtful", why: "grace" },
     ],
@@ -113,7 +113,7 @@ describe("RT-02 an entry of this boot", () => {
       alive,
       { what: "doubtful", why: "unfinished" },
     ],
-    ["whose ADD may still be running is live", { closed: false, touchedMs: now - 1 }, alive, { what: "live" }],
+    ["whose ADD may still be running is live", { closed: false, touchedAt: now - 1 }, alive, { what: "live" }],
     [
       "whose ADD was interrupted and whose namespace is gone is stale",
       { closed: false },
@@ -128,7 +128,7 @@ describe("RT-02 an entry of this boot", () => {
     ],
     [
       "that a DEL without a journal made just now is not stale",
-      { netns: "", touchedMs: now - 1 },
+      { netns: "", touchedAt: now - 1 },
       alive,
       { what: "doubtful", why: "grace" },
     ],
@@ -138,7 +138,7 @@ describe("RT-02 an entry of this boot", () => {
 });
 
 describe("RT-10 an entry of another boot", () => {
-  const earlier: EntryFacts = { ...entry, bootId: "earlier", begunMs: now - 200 * minute };
+  const earlier: EntryFacts = { ...entry, bootId: "earlier", begunAt: now - 200 * minute };
   test.each<[string, Partial<EntryFacts>, Partial<Circumstances>, unknown]>([
     ["that began before this boot is stale, for any file at its path", {}, {}, { what: "stale", why: "earlier-boot" }],
     [
@@ -147,22 +147,22 @@ describe("RT-10 an entry of another boot", () => {
       { seen: "unknown", sighted: false },
       { what: "stale", why: "earlier-boot" },
     ],
-    ["that a failed DEL has written in this boot is stale, too", { touchedMs: now }, {}, { what: "stale", why: "earlier-boot" }],
+    ["that a failed DEL has written in this boot is stale, too", { touchedAt: now }, {}, { what: "stale", why: "earlier-boot" }],
     [
       "that began in this boot is not stale: the boot id may be a container's own",
-      { begunMs: now - 99 * minute },
+      { begunAt: now - 99 * minute },
       {},
       { what: "doubtful", why: "boot-unclear" },
     ],
     [
       "that began in the future is stale under the conditions for an entry of this boot",
-      { begunMs: now + 1_000_000 * minute },
+      { begunAt: now + 1_000_000 * minute },
       { seen: "gone", goneMs: grace },
       { what: "stale", why: "namespace-gone" },
     ],
     [
       "that began in the future is not stale if the agent never saw a namespace of the runtime",
-      { begunMs: now + 1_000_000 * minute },
+      { begunAt: now + 1_000_000 * minute },
       { seen: "gone", goneMs: grace, sighted: false },
       { what: "doubtful", why: "unsighted" },
     ],

@@ -9,15 +9,15 @@ export interface EntryFacts {
   /** Path of the network namespace; empty if the entry was made by a DEL that had no journal entry. */
   readonly netns: string;
   /** Start of the ADD, or, if unknown, the last write to the entry; milliseconds of the time of day. */
-  readonly begunMs: number;
+  readonly begunAt: number;
   /** The last write to the entry; milliseconds of the time of day. */
-  readonly touchedMs: number;
+  readonly touchedAt: number;
   /** Whether its ADD was answered with success. */
   readonly closed: boolean;
   /** Whether no attachment of it stands: each was undone, or failed in its ADD. No pod runs with such an entry. */
   readonly neverAttached?: boolean;
   /** When its DEL failed first, in milliseconds of the time of day: survives a restart of the daemon. */
-  readonly failedSinceMs?: number;
+  readonly failedSince?: number;
 }
 
 /** The agent's current view of the entry's path; `other`: the path is not a network namespace. */
@@ -27,7 +27,7 @@ export type Seen = "there" | "gone" | "other" | "unknown";
 export interface Circumstances {
   readonly bootId: string;
   /** Start of this boot; milliseconds of the time of day. */
-  readonly bootedMs: number;
+  readonly bootedAt: number;
   readonly nowMs: number;
   readonly seen: Seen;
   /** Time for which every look has found the namespace gone, in milliseconds of a monotonic clock; 0 at the first look. */
@@ -79,7 +79,7 @@ export type Verdict =
 
 /** Judges one entry. */
 export function judgeEntry(entry: EntryFacts, now: Circumstances): Verdict {
-  const ago = now.nowMs - entry.touchedMs;
+  const ago = now.nowMs - entry.touchedAt;
   const settled = ago >= now.graceMs || (ago < 0 && now.quietMs > 0 && now.quietMs >= now.graceMs);
   if (entry.netns === "") {
     if (now.seen === "unknown") return doubtful("unseen");
@@ -88,7 +88,7 @@ export function judgeEntry(entry: EntryFacts, now: Circumstances): Verdict {
   // A container manager may show its own boot id, so the time of the ADD has to agree. If the time does not agree (the clock was
   // ahead, for example), the entry needs the same proof as an entry of this boot.
   const another = entry.bootId !== "" && now.bootId !== "" && entry.bootId !== now.bootId;
-  if (another && entry.begunMs < now.bootedMs) return stale("earlier-boot");
+  if (another && entry.begunAt < now.bootedAt) return stale("earlier-boot");
   if (another && now.seen !== "gone") return doubtful("boot-unclear");
   if (now.seen === "unknown") return doubtful("unseen");
   if (now.seen === "there") return entry.closed || !settled ? { what: "live" } : doubtful("unfinished");
@@ -96,7 +96,7 @@ export function judgeEntry(entry: EntryFacts, now: Circumstances): Verdict {
   if (entry.neverAttached === true) return stale("namespace-gone");
   if (entry.netns.startsWith("/proc/")) return doubtful("process-path");
   if (!now.sighted) return doubtful("unsighted");
-  const deletionMs = entry.failedSinceMs === undefined ? 0 : now.nowMs - entry.failedSinceMs;
+  const deletionMs = entry.failedSince === undefined ? 0 : now.nowMs - entry.failedSince;
   const gone = now.goneMs > 0 && Math.max(now.goneMs, deletionMs) >= now.graceMs;
   return settled && gone ? stale("namespace-gone") : doubtful("grace");
 }

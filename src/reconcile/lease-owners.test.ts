@@ -5,8 +5,8 @@ import { defaultWasm } from "../configuration/wasm-configuration.ts";
 import { type Lease, ownershipOf } from "./lease-owners.ts";
 import { type Grants, leasePlaces, leaseRoots } from "./lease-places.ts";
 
-const lease = (containerId: string, ifname = "eth0", writtenMs = 0): Lease => ({ path: "/l", containerId, ifname, writtenMs });
-const departed = { containerId: "gone", ifname: "eth0", departedMs: 100 };
+const lease = (containerId: string, ifname = "eth0", writtenAt = 0): Lease => ({ path: "/l", containerId, ifname, writtenAt });
+const departed = { containerId: "gone", ifname: "eth0", departedAt: 100 };
 
 test("FI-22 a lease belongs to the attachment with its container and interface, or its container if it has no interface", () => {
   const ownerOf = ownershipOf([{ containerId: "a", ifname: "eth0" }], []);
@@ -30,12 +30,12 @@ test("FI-22 a lease of an undone attachment is known, unless it was written late
 test("FI-22 only a lease whose owner was in the journal counts as Plexus'", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const attachment = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1") });
-  const past = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1"), departedMs: fc.nat(10) });
+  const past = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1"), departedAt: fc.nat(10) });
   const found = fc.record({
     path: fc.constant("/l"),
     containerId: id,
     ifname: fc.constantFrom("", "eth0", "net1"),
-    writtenMs: fc.nat(10),
+    writtenAt: fc.nat(10),
   });
   fc.assert(
     fc.property(fc.array(attachment), fc.array(past), found, (attached, gone, each) => {

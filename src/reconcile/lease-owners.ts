@@ -9,7 +9,7 @@ export interface Lease {
   /** Empty if a host-local older than 0.7 wrote the lease. */
   readonly ifname: string;
   /** The last write, in milliseconds of the time of day. */
-  readonly writtenMs: number;
+  readonly writtenAt: number;
 }
 
 /** An attachment that is no longer in the journal. */
@@ -17,7 +17,7 @@ export interface Departed {
   readonly containerId: string;
   readonly ifname: string;
   /** When the departure was noticed, in milliseconds of the time of day. */
-  readonly departedMs: number;
+  readonly departedAt: number;
 }
 
 /** The owner of a lease: `attached`: an attachment of the journal. */
@@ -41,11 +41,11 @@ export function ownershipOf<D extends Departed>(
   }
   const gone = new Map<string, D>();
   for (const each of departed) gone.set(keyOf(each.containerId, each.ifname), each);
-  return ({ containerId, ifname, writtenMs }) => {
+  return ({ containerId, ifname, writtenAt }) => {
     if (owners.has(keyOf(containerId, ifname)) || (ifname === "" && containers.has(containerId))) return { owner: "attached" };
     const attachment = gone.get(keyOf(containerId, ifname));
     // Another attachment of the container may still be in use, and a lease written later may belong to another user.
-    const same = attachment !== undefined && !containers.has(containerId) && writtenMs <= attachment.departedMs;
+    const same = attachment !== undefined && !containers.has(containerId) && writtenAt <= attachment.departedAt;
     return same ? { owner: "departed", attachment } : { owner: "unknown" };
   };
 }

@@ -15,13 +15,13 @@ export function isRuntimesContainer(containerId: string): boolean {
  * be set: another boot has shown the lease, and the lease was written before this boot. `firstBoot`: the boot that has shown the unchanged lease first.
  */
 export function isOutlived(
-  { containerId, writtenMs }: Pick<Lease, "containerId" | "writtenMs">,
+  { containerId, writtenAt }: Pick<Lease, "containerId" | "writtenAt">,
   firstBoot: string | undefined,
-  { bootId, bootedMs }: { readonly bootId: string; readonly bootedMs: number },
+  { bootId, bootedAt }: { readonly bootId: string; readonly bootedAt: number },
 ): boolean {
   // An empty boot id is an unknown one.
   const isAnother = firstBoot !== undefined && firstBoot !== "" && bootId !== "" && firstBoot !== bootId;
-  return isRuntimesContainer(containerId) && isAnother && writtenMs < bootedMs;
+  return isRuntimesContainer(containerId) && isAnother && writtenAt < bootedAt;
 }
 
 /** The finding's text for a person: the lease's owner, and the remedy. */

@@ -9,7 +9,7 @@ export interface RetryTerms {
 /** The failures of several operations. */
 export class Retries {
   readonly #terms: RetryTerms;
-  readonly #failed = new Map<string, { readonly count: number; readonly dueMs: number }>();
+  readonly #failed = new Map<string, { readonly count: number; readonly dueAt: number }>();
 
   constructor(terms: RetryTerms) {
     this.#terms = terms;
@@ -17,14 +17,14 @@ export class Retries {
 
   /** Whether the operation may be tried; `nowMs` of a monotonic clock. */
   isDue(what: string, nowMs: number): boolean {
-    return nowMs >= (this.#failed.get(what)?.dueMs ?? 0);
+    return nowMs >= (this.#failed.get(what)?.dueAt ?? 0);
   }
 
   /** Records a failure, which begins or doubles the pause. */
   failed(what: string, nowMs: number): void {
     const count = (this.#failed.get(what)?.count ?? 0) + 1;
     const pause = Math.min(this.#terms.maxMs, this.#terms.firstMs * 2 ** (count - 1));
-    this.#failed.set(what, { count, dueMs: nowMs + pause });
+    this.#failed.set(what, { count, dueAt: nowMs + pause });
   }
 
   /** Ends the pause, and forgets the failures. */

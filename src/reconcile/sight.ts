@@ -24,7 +24,7 @@ export interface Known {
 /** The view of one agent connection. Other connections' views do not count. */
 export class Sight {
   /** Since when each missing namespace has been gone at every look. */
-  readonly #goneSinceMs = new Map<string, number>();
+  readonly #goneSince = new Map<string, number>();
   /** Directories in which this agent has seen a network namespace that the runtime named. */
   readonly #directories = new Set<string>();
 
@@ -35,12 +35,12 @@ export class Sight {
   look(looks: readonly Look[], nowMs: number, served: ReadonlySet<string> = new Set()): readonly Known[] {
     for (const directory of served) this.#directories.add(directory);
     const gone = new Set(looks.flatMap(({ id, seen }) => (seen === "gone" ? [id] : [])));
-    for (const id of this.#goneSinceMs.keys()) if (!gone.has(id)) this.#goneSinceMs.delete(id);
-    for (const id of gone) if (!this.#goneSinceMs.has(id)) this.#goneSinceMs.set(id, nowMs);
+    for (const id of this.#goneSince.keys()) if (!gone.has(id)) this.#goneSince.delete(id);
+    for (const id of gone) if (!this.#goneSince.has(id)) this.#goneSince.set(id, nowMs);
     for (const { path, seen } of looks) if (seen === "there") this.#directories.add(directoryOf(path));
     return looks.map(({ id, path }) => ({
       sighted: this.#directories.has(directoryOf(path)),
-      goneMs: nowMs - (this.#goneSinceMs.get(id) ?? nowMs),
+      goneMs: nowMs - (this.#goneSince.get(id) ?? nowMs),
     }));
   }
 }

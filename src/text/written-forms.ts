@@ -52,7 +52,8 @@ function urlForms(text: string): readonly string[] {
   return [component, strict, strict.replaceAll("%20", "+"), encodeURI(text)];
 }
 
-function hexadecimal(bytes: Uint8Array): string {
+/** The bytes in hexadecimal, two digits for each. */
+export function hexadecimal(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -27,7 +27,7 @@ export function traceText(trace: ChainTrace, width: number): string {
   const { call, reply, ms, time, plexus, steps, secrets, omitted } = trace;
   const subject = call.pod ?? call.containerId;
   const head = [
-    `${call.verb} ${subject} ${call.ifname}: ${reply.status === 0 ? "succeeded" : "FAILED"} in ${shownMs(ms)}`,
+    `${call.verb} ${subject} ${call.ifname}: ${reply.status === 0 ? "succeeded" : "FAILED"} in ${shownDuration(ms)}`,
     `  at ${time}, by Plexus ${plexus}; container ${call.containerId}, namespace ${call.netns || "none"}`,
     ...(secrets === 0 ? [] : [`  tokens stand for ${secrets} secrets`]),
     ...omitted.map((each) => `  missing: ${each}`),
@@ -40,7 +40,7 @@ function stepLines(step: StepRecord, width: number, indent: string): readonly st
   const { kind, ms, startMs, outcome, native, component, changes, verdicts, omitted, caller, steps } = step;
   const below = `${indent}  `;
   const lines = [
-    `${indent}${outcome.ok ? "ok" : "FAILED"}  ${stepName(step)}: ${kind}, ${shownMs(ms)} from ${shownMs(startMs)} on${caller === "chain" ? "" : `, ${caller === "delegate" ? "called by the delegate" : "called by the plugin"}`}`,
+    `${indent}${outcome.ok ? "ok" : "FAILED"}  ${stepName(step)}: ${kind}, ${shownDuration(ms)} from ${shownDuration(startMs)} on${caller === "chain" ? "" : `, ${caller === "delegate" ? "called by the delegate" : "called by the plugin"}`}`,
     ...(native === undefined ? [] : [`${below}${native.path}: ${native.exit}`]),
     ...(native === undefined || native.stderr === "" ? [] : [`${below}stderr: ${native.stderr}`]),
     ...(component === undefined ? [] : [`${below}${component.path} ${component.digest.slice(0, 19)}${usageOf(component.usage)}`]),
@@ -56,12 +56,12 @@ function stepLines(step: StepRecord, width: number, indent: string): readonly st
 }
 
 function usageOf(usage: { readonly memoryBytes: number; readonly guestMs: number } | undefined): string {
-  return usage === undefined ? "" : `, ${usage.memoryBytes / 1024} KiB, ${shownMs(usage.guestMs)} of its own`;
+  return usage === undefined ? "" : `, ${usage.memoryBytes / 1024} KiB, ${shownDuration(usage.guestMs)} of its own`;
 }
 
 function callText({ capability, func, args, answer, isCut, ms }: ImportCall): string {
   const shownArgs = JSON.stringify(args).slice(1, -1);
-  return `${capability}.${func}(${shownArgs}) = ${isCut === true ? "(not recorded)" : JSON.stringify(answer)} in ${shownMs(ms)}`;
+  return `${capability}.${func}(${shownArgs}) = ${isCut === true ? "(not recorded)" : JSON.stringify(answer)} in ${shownDuration(ms)}`;
 }
 
 function changeText(change: JsonChange): string {
@@ -110,7 +110,7 @@ export function recordingText({ directory, request, until, written }: RecordingR
   return joined([what, `traces go to ${directory}`, ...written].map((each) => line(each, width)));
 }
 
-function shownMs(ms: number): string {
+function shownDuration(ms: number): string {
   return `${ms.toFixed(1)} ms`;
 }
 

@@ -9,7 +9,7 @@ import { isProbe, type TraceableCall, type TraceTerms } from "./trace-terms.ts";
 interface Recording {
   readonly request: RecordingRequest;
   /** On the monotonic clock: a time of day that is set must not prolong the recording. */
-  readonly untilMs: number;
+  readonly endsAt: number;
   /** Traces that may still be written, and calls whose trace may follow. */
   left: number;
   readonly written: string[];
@@ -30,8 +30,8 @@ export class RequestedTraces {
 
   /** Begins a recording. */
   begin(request: RecordingRequest): RecordingReport {
-    const untilMs = this.#clock.now() + request.seconds * 1000;
-    this.#recording = { request, untilMs, left: request.next, written: [] };
+    const endsAt = this.#clock.now() + request.seconds * 1000;
+    this.#recording = { request, endsAt, left: request.next, written: [] };
     return this.report();
   }
 
@@ -44,9 +44,9 @@ export class RequestedTraces {
 
   report(): RecordingReport {
     if (this.#recording === undefined) return { directory: this.#directory, written: [] };
-    const { request, untilMs, written } = this.#recording;
+    const { request, endsAt, written } = this.#recording;
     const ended = this.#hasEnded(this.#recording);
-    const until = new Date(this.#clock.date().getTime() + untilMs - this.#clock.now()).toISOString();
+    const until = new Date(this.#clock.date().getTime() + endsAt - this.#clock.now()).toISOString();
     return { directory: this.#directory, written: [...written], ...(ended ? {} : { request, until }) };
   }
 
@@ -77,7 +77,7 @@ export class RequestedTraces {
     };
   }
 
-  #hasEnded({ left, untilMs }: Recording): boolean {
-    return left <= 0 || this.#clock.now() >= untilMs;
+  #hasEnded({ left, endsAt }: Recording): boolean {
+    return left <= 0 || this.#clock.now() >= endsAt;
   }
 }

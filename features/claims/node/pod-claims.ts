@@ -7,7 +7,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
-import type { ClaimedNetwork } from "../../../host/engine/planned/claimed-network.ts";
+import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { pciDeviceInfo } from "../rules/device-files.ts";
 import { isReservedFor, isReservedForGroup } from "../rules/claim-networks.ts";

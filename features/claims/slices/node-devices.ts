@@ -38,6 +38,7 @@ export class NodeDevices {
   look(): readonly OfferedDevice[] {
     this.#readSettings();
     const names = this.#settings.flatMap(({ match }) => (match.name === undefined ? [] : [match.name]));
+    // Only these links are read whole. `offeredDevices` compares their names with the whole patterns.
     const isWanted = (link: string): boolean =>
       names.some((name) => name === link || (name.includes("*") && link.startsWith(name.split("*")[0] ?? "")));
     const reached = withReachedNetworks(this.#settings, this.#networks?.() ?? []);

@@ -6,7 +6,7 @@ import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attac
 import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import { compat } from "../../../src/npwg/profile.ts";
-import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
+import { type StoredObject, storedWhole } from "../../../host/cluster/kube/object-store.ts";
 import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { OwnedPort } from "./provider.ts";
@@ -172,10 +172,7 @@ function stateOf({ uid, generation, isDeleted, conditions }: ExternalPort): stri
 }
 
 function storedPort(object: unknown): StoredObject<ExternalPort> | undefined {
-  const read = readExternalPort(object);
-  if (!read.ok) return undefined;
-  const { namespace, name } = read.value;
-  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
+  return storedWhole(readExternalPort(object), object);
 }
 
 /** A definition without an external port is not stored. */

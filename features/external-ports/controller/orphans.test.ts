@@ -144,7 +144,7 @@ test("the looks go on after a mistake in the provider, with a line in the log", 
     return ports(1);
   });
   const ended = new AbortController();
-  const looking = lookForOrphans(context, "fabric", provider, { isInUse: () => false, everyMs: 10 }, ended.signal);
+  const looking = lookForOrphans(context, "fabric", provider, { isInUse: () => false, intervalMs: 10 }, ended.signal);
   await Promise.race([looking, vi.waitFor(() => expect(released).toContain("shop/pod-0"), { timeout: 120_000 })]);
   expect(lines[0]).toBe('warn provider "fabric": the look for orphans failed: a mistake');
   ended.abort();

@@ -19,7 +19,7 @@ export interface OrphanLooks {
   /** Whether a watched object has the port. */
   readonly isInUse: (port: OwnedPort) => boolean;
   /** Interval between looks, in ms. */
-  readonly everyMs: number;
+  readonly intervalMs: number;
 }
 
 /** Looks for orphans of the provider until `signal` is aborted, at once and then at each interval. */
@@ -27,7 +27,7 @@ export async function lookForOrphans(
   context: Pick<PartContext, "objects" | "log">,
   name: string,
   provider: PortProvider,
-  { isInUse, everyMs }: OrphanLooks,
+  { isInUse, intervalMs }: OrphanLooks,
   signal: AbortSignal,
 ): Promise<void> {
   const position = { index: 0 };
@@ -39,7 +39,7 @@ export async function lookForOrphans(
       const why = error instanceof Error ? error.message : String(error);
       context.log("warn", `provider "${name}": the look for orphans failed: ${why}`);
     }
-    await setTimeout(everyMs, undefined, { signal }).catch(() => undefined);
+    await setTimeout(intervalMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ControllerPart, MakePart } from "../../../host/controller/part.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
+import { incompleteMs } from "../../../host/controller/work/watching-part.ts";
 import { portMetrics } from "../metrics.ts";
 import { PortCollections } from "./collections.ts";
 import { KuryrWriter } from "./kuryr.ts";
@@ -20,10 +21,6 @@ const part = "externalports";
  * own workers only.
  */
 const workers = 16;
-/** Pause of an object while a collection is incomplete again, in ms. */
-const incompleteMs = 10_000;
-/** Interval between looks for orphans, in ms. */
-const orphansMs = 300_000;
 
 /** Makes the part. */
 export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): MakePart {
@@ -65,7 +62,7 @@ export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): M
         const ahead = [...providers].map(([name, { provider }]) => keepPortsAhead(context, name, provider, signal));
         const orphans = [...providers].map(([name, { provider }]) => {
           const isInUse = (port: OwnedPort): boolean => collections.isInUse(name, port);
-          return lookForOrphans(context, name, provider, { isInUse, everyMs: orphansMs }, signal);
+          return lookForOrphans(context, name, provider, { isInUse, intervalMs: 300_000 }, signal);
         });
         await Promise.all([...queues.map((each) => each.run(signal)), ...orphans, ...ahead]);
       },

@@ -14,9 +14,9 @@ import { objectIn } from "../rules/values.ts";
 
 const done: WorkOutcome = { kind: "done" };
 /** Pauses between looks whether the fabric forwards, in ms. A port becomes active some 0.3 s after it is plugged. */
-const activePausesMs: readonly number[] = [250, 250, 250, 250, 500, 500, 1_000, 1_000, 2_000, 2_000, 5_000];
+const pausesMs: readonly number[] = [250, 250, 250, 250, 500, 500, 1_000, 1_000, 2_000, 2_000, 5_000];
 /** Longest pause between looks at a port that is not active, in ms. */
-const longActivePauseMs = 15_000;
+const maxPauseMs = 15_000;
 
 /** The looks at a port's state in the fabric so far, by key. */
 export type ActiveLooks = Map<string, number>;
@@ -135,7 +135,7 @@ async function lookWhetherActive(
   }
   const count = looks.get(key) ?? 0;
   looks.set(key, count + 1);
-  return { kind: "again", afterMs: activePausesMs[count] ?? longActivePauseMs };
+  return { kind: "again", afterMs: pausesMs[count] ?? maxPauseMs };
 }
 
 /** Releases the port of a pod that is gone, then lets the object go. */

@@ -8,14 +8,14 @@ import { failure, type PortProvider, type ProviderFailure } from "./provider.ts"
 import { pause } from "../../../host/system/pause.ts";
 
 /** Pause between looks at full pools, in ms. */
-const fullMs = 60_000;
+const intervalMs = 60_000;
 /** Pause between looks for ports to give back while no pool is configured, in ms. */
 const noPoolMs = 300_000;
 /** Pause after the first failure, in ms, and after many: pods' own ports come first, so pools send few requests to a fabric that refuses. */
-const failedMs = 30_000;
-const longFailedMs = 300_000;
+const firstPauseMs = 30_000;
+const maxPauseMs = 300_000;
 /** Pause between two looks at least, in ms. */
-const leastMs = 200;
+const minPauseMs = 200;
 
 /** Keeps the provider's pools filled until `signal` is aborted. */
 export async function keepPortsAhead(
@@ -33,14 +33,14 @@ export async function keepPortsAhead(
       .catch((error: unknown) => failure("unavailable", error instanceof Error ? error.message : String(error)));
     if (kept.ok) {
       failures = 0;
-      await pause(leastMs, signal);
+      await pause(minPauseMs, signal);
       const ended = new AbortController();
       const stop = AbortSignal.any([signal, ended.signal]);
-      await Promise.race([ahead.untilLow(), pause(kept.value.size === 0 ? noPoolMs : fullMs, stop)]);
+      await Promise.race([ahead.untilLow(), pause(kept.value.size === 0 ? noPoolMs : intervalMs, stop)]);
       ended.abort();
     } else {
       await tell(context, name, kept);
-      await pause(Math.max(Math.min(failedMs * 2 ** failures, longFailedMs), kept.pauseMs ?? 0), signal);
+      await pause(Math.max(Math.min(firstPauseMs * 2 ** failures, maxPauseMs), kept.pauseMs ?? 0), signal);
       failures += 1;
     }
   }

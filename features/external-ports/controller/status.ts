@@ -2,7 +2,7 @@
 
 import { type ExternalPort, externalPortApiVersion } from "../rules/external-port.ts";
 import type { ProvidedPort } from "../rules/provided-port.ts";
-import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
+import { type Condition, judgedCondition, type Judgement } from "../../../src/kube/conditions.ts";
 import type { ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { ProviderFailure } from "./provider.ts";
@@ -40,16 +40,12 @@ export function writeStatus(
   judgement: TypedJudgement,
   port?: ProvidedPort,
 ): Promise<ObjectAnswer> {
-  const { namespace, name, resourceVersion, generation, conditions } = object;
-  const before = conditionOf(object, judgement.type);
-  const condition: Condition = {
-    ...judgement,
-    message: judgement.message.slice(0, maxMessage),
-    observedGeneration: generation,
-    lastTransitionTime:
-      before?.status === judgement.status ? before.lastTransitionTime : `${clock.date().toISOString().slice(0, 19)}Z`,
-  };
-  const others = conditions.filter(({ type }) => type !== judgement.type);
+  const { namespace, name, resourceVersion, conditions } = object;
+  const { type, status: verdict, reason } = judgement;
+  const message = judgement.message.slice(0, maxMessage);
+  const now = `${clock.date().toISOString().slice(0, 19)}Z`;
+  const condition = judgedCondition(object, type, { status: verdict, reason, message }, now);
+  const others = conditions.filter((each) => each.type !== type);
   const status = { ...port, conditions: [...others, condition] };
   return objects.patch(`${portPath(namespace, name)}/status`, { metadata: { resourceVersion }, status });
 }

@@ -11,7 +11,7 @@ import { type EntryContent, withAttachment, withoutAttachment } from "../../../h
 import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { guarded, secured } from "../../../host/engine/planned/plan-feature.ts";
+import { guarded, secured } from "../../../host/engine/planned/feature-hooks.ts";
 import {
   type Attached,
   type AttachmentOrigin,

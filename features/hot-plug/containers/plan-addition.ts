@@ -14,7 +14,7 @@ import { withDeviceInfo } from "../../../host/engine/plan/attachment-device.ts";
 import type { AttachmentPlan } from "../../../host/engine/planned/attachment-plan.ts";
 import { profileOf, reservedNameFault } from "../../../host/engine/plan/plan-call.ts";
 import { planDefinition } from "../../../host/engine/plan/plan-definition.ts";
-import { refusedOfRunningPod } from "../../../host/engine/planned/plan-feature.ts";
+import { refusedOfRunningPod } from "../../../host/engine/planned/feature-hooks.ts";
 import { requirePlugins } from "../../../host/engine/plan/require-plugins.ts";
 import type { RunningContainer } from "./running-container.ts";
 

@@ -18,6 +18,7 @@ import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
 import { podLinks } from "../../../host/store/journal/changed-entry.ts";
 import type { JournalEntry, PlannedAttachment } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
+import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
 import { linkChange } from "../../../host/system/netlink/link-change.ts";
 import { macBytes } from "../../../host/system/netlink/address-bytes.ts";
 import type { LinkState } from "../../../host/system/netlink/link-state.ts";
@@ -26,8 +27,6 @@ import { findInNamespace, removeLink } from "../../../host/system/netlink/namesp
 import { wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";
-
-const deadlineMs = 10_000;
 
 /** The links of the pod before the repair: the attachment's own, if the pod has it, and all others. */
 interface LinksOfPod {

@@ -35,11 +35,11 @@ const pauseMs = 250;
 /** Maximum pods that wait. Beyond it a change is found by the next comparison of all pods. */
 const maxWaiting = 1024;
 /** Pause before the comparison of all pods after the queue was full, in ms. */
-const overflowMs = 5_000;
+const retryPauseMs = 5_000;
 /** Interval of comparisons of all pods, in ms. */
-const resyncMs = 300_000;
+const intervalMs = 300_000;
 /** Pause before another look at an ADD that is under way, in ms. */
-const addMs = 1_000;
+const pollMs = 1_000;
 /** Time after the key's appearance in a call within which the daemon surely keeps that configuration, in ms. */
 const keptMs = 60_000;
 const maxLine = 4096;
@@ -80,7 +80,7 @@ export class HotPlug implements InterfaceChanges {
   readonly #failures = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   /** When a configuration switched hot-plug on last, in ms of the monotonic clock. */
-  #switchedOnMs = 0;
+  #switchedOnAt = 0;
 
   constructor(node: ResidentNode, onFollowed: (followed: Followed) => void) {
     this.#node = node;
@@ -124,7 +124,7 @@ export class HotPlug implements InterfaceChanges {
     const source = configuration.manifests ?? configuration.kubeconfig ?? "";
     if (source === "" || this.#sources.has(source)) return;
     this.#sources.set(source, configuration);
-    this.#switchedOnMs = this.#node.clock.now();
+    this.#switchedOnAt = this.#node.clock.now();
     this.#running ??= this.#queue.run(this.#ended.signal);
     await this.resync();
   }
@@ -161,7 +161,7 @@ export class HotPlug implements InterfaceChanges {
   /** Queues all attached pods: at the start, when an agent connects, and at an interval. */
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
-    this.#resyncAfter(resyncMs);
+    this.#resyncAfter(intervalMs);
     await this.#guarded(async () => {
       for (const configuration of this.#sources.values()) await this.#node.watch(configuration, () => void this.resync());
       const attached = new Set<string>();
@@ -232,7 +232,7 @@ export class HotPlug implements InterfaceChanges {
   }
 
   #add(pod: string): void {
-    if (this.#queue.size >= maxWaiting) return this.#resyncAfter(overflowMs);
+    if (this.#queue.size >= maxWaiting) return this.#resyncAfter(retryPauseMs);
     const begun = this.#begun.get(pod);
     this.#queue.add(pod, begun === undefined ? 0 : Math.max(0, begun + pauseMs - this.#node.clock.now()));
   }
@@ -254,7 +254,7 @@ export class HotPlug implements InterfaceChanges {
       if (!listed.ok) return { kind: "failed", why: listed.fault.msg };
       if (listed.value === undefined) continue;
       const { entry } = listed.value;
-      if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: addMs };
+      if (!entry.closed && entry.plan.assumed !== true) return { kind: "again", afterMs: pollMs };
       // A container whose DEL has begun, or came without an ADD, follows nothing any more.
       if (!isChangeable(entry) && (!entry.closed || entry.failures.count > 0)) return { kind: "done" };
       const isNews = (message: string): boolean => this.#failures.get(pod)?.includes(message) !== true;
@@ -262,9 +262,9 @@ export class HotPlug implements InterfaceChanges {
         ? await followPod(calls, listed.value, isNews)
         : await refuseToFollow(calls, listed.value, changed, isNews);
       if (followed === "off") {
-        if (this.#node.clock.now() - this.#switchedOnMs > keptMs) return { kind: "done" };
+        if (this.#node.clock.now() - this.#switchedOnAt > keptMs) return { kind: "done" };
         if (changed) this.#changed.add(pod);
-        return { kind: "again", afterMs: overflowMs };
+        return { kind: "again", afterMs: retryPauseMs };
       }
       for (const change of followed.changes) this.#node.log("info", `hot-plug: pod ${pod}: ${change}`);
       const attached = followed.changes.filter((change) => change.startsWith("+")).length;
@@ -285,7 +285,7 @@ export class HotPlug implements InterfaceChanges {
     if (transient === undefined) return { kind: "done" };
     if (changed) this.#changed.add(pod);
     // An agent that connects queues all pods.
-    if (transient.kind === "HOT_PLUG_UNAVAILABLE") return { kind: "again", afterMs: overflowMs };
+    if (transient.kind === "HOT_PLUG_UNAVAILABLE") return { kind: "again", afterMs: retryPauseMs };
     return { kind: "failed", why };
   }
 }

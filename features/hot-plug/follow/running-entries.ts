@@ -39,7 +39,7 @@ export class RunningEntries {
     if (!listed.ok) return listed;
     const boot = bootId();
     const found = listed.value.entries.filter((each) => each.entry.plan.bootId === boot && fits(each));
-    return ok(found.toSorted((one, other) => other.begunMs - one.begunMs)[0]);
+    return ok(found.toSorted((one, other) => other.begunAt - one.begunAt)[0]);
   }
 }
 

@@ -15,7 +15,7 @@ const timeoutMs = 5_000;
 const tries = 20;
 const pauseMs = 250;
 /** Age in ms above which readings are of an earlier time: the daemon reads every 15 s. */
-const oldMs = 60_000;
+const maxAgeMs = 60_000;
 
 const right = (title: string): Column => ({ title, align: "right" });
 const columns: readonly Column[] = [
@@ -58,7 +58,7 @@ async function ask(socketPath: string): Promise<TrafficDocument | string> {
     if ("why" in answer) return answer.why;
     const document = readTraffic(answer.body);
     if (document === undefined) return "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";
-    if (document.ageMs !== null && document.ageMs <= oldMs) return document;
+    if (document.ageMs !== null && document.ageMs <= maxAgeMs) return document;
     why = "the daemon reads no counters: set the key linkCounters, and run plexus agent";
     await sleep(pauseMs);
   }

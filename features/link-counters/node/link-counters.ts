@@ -17,9 +17,9 @@ import type { Reading } from "../rules/link-traffic.ts";
 import { readCounters } from "./read-counters.ts";
 
 /** Age at which counters are read again, in ms. */
-const freshMs = 15_000;
+const maxAgeMs = 15_000;
 /** Nothing is read without a question within this time, in ms. */
-const askedMs = 300_000;
+const idleMs = 300_000;
 /** Pods that are read at once. */
 const atOnce = 4;
 
@@ -48,8 +48,8 @@ export class LinkCounters {
   readonly #readings = new LastReadings();
   /** The links of the last round. */
   #kept: ReadonlyMap<string, Kept> = new Map();
-  #readMs: number | undefined;
-  #askedMs = -Infinity;
+  #readAt: number | undefined;
+  #askedAt = -Infinity;
   #earlier: Promise<void> | undefined;
   #round: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class LinkCounters {
 
   /** Begins to read if the last readings are old. Never waits, so a scrape enters no network namespace. */
   ask(): void {
-    this.#askedMs = this.#init.clock.now();
+    this.#askedAt = this.#init.clock.now();
     this.#begin();
   }
 
@@ -92,7 +92,7 @@ export class LinkCounters {
       const { receive, transmit } = reading;
       return { pod, ifname, network, receive, transmit, rates: perSecond };
     });
-    const ageMs = this.#readMs === undefined ? null : this.#init.clock.now() - this.#readMs;
+    const ageMs = this.#readAt === undefined ? null : this.#init.clock.now() - this.#readAt;
     return { apiVersion: "plexus/v1", kind: "LinkTraffic", ageMs, links };
   }
 
@@ -106,7 +106,7 @@ export class LinkCounters {
   #begin(): void {
     const now = this.#init.clock.now();
     if (this.#hasStopped || this.#on.size === 0 || this.#round !== undefined) return;
-    if (now - this.#askedMs > askedMs || (this.#readMs !== undefined && now - this.#readMs < freshMs)) return;
+    if (now - this.#askedAt > idleMs || (this.#readAt !== undefined && now - this.#readAt < maxAgeMs)) return;
     this.#round = this.#read()
       .catch((error: unknown) => {
         if (error instanceof ShimGone) return;
@@ -115,7 +115,7 @@ export class LinkCounters {
       .finally(() => {
         this.#round = undefined;
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.#begin(), freshMs).unref();
+        this.#timer = setTimeout(() => this.#begin(), maxAgeMs).unref();
       });
   }
 
@@ -123,17 +123,17 @@ export class LinkCounters {
     const agent = this.#init.agent();
     if (agent === undefined) return;
     const kept = new Map<string, Kept>();
-    const beganMs = this.#init.clock.now();
+    const beganAt = this.#init.clock.now();
     await this.#earlier;
     const { pods, entries } = await this.#pods();
     if (entries !== undefined) this.#readings.keepOnly(entries);
     const readOne = async ({ netns, cookie, links }: Pod): Promise<void> => {
       const counters = await readCounters(agent.shim, { netns, cookie, indexes: links.map(({ index }) => index) });
-      const atMs = this.#init.clock.now();
+      const readAt = this.#init.clock.now();
       for (const link of links) {
         const found = counters.find(({ index }) => index === link.index);
         if (found === undefined) continue;
-        const reading: Reading = { ...found, atMs };
+        const reading: Reading = { ...found, readAt };
         const traffic = this.#readings.take(link, reading);
         this.#count(link.network, traffic.increase);
         kept.set(link.key, { ...link, reading, rates: traffic.rates });
@@ -142,7 +142,7 @@ export class LinkCounters {
     for (let at = 0; at < pods.length && !this.#hasStopped; at += atOnce)
       await Promise.all(pods.slice(at, at + atOnce).map(readOne));
     this.#kept = kept;
-    this.#readMs = beganMs;
+    this.#readAt = beganAt;
   }
 
   async #noteEarlier(): Promise<void> {

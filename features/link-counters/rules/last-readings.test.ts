@@ -4,7 +4,7 @@ import { LastReadings } from "./last-readings.ts";
 import type { Reading } from "./link-traffic.ts";
 
 const of = (bytes: number): Counters => ({ packets: 0, bytes, errors: 0, drops: 0 });
-const reading = (bytes: number, atMs: number, index = 7): Reading => ({ index, atMs, receive: of(bytes), transmit: of(0) });
+const reading = (bytes: number, readAt: number, index = 7): Reading => ({ index, readAt, receive: of(bytes), transmit: of(0) });
 const link = { key: "one net1", entry: "one", index: 7 };
 const counted = (readings: LastReadings, now: Reading): number =>
   readings.take({ ...link, index: now.index }, now).increase.receive.bytes;

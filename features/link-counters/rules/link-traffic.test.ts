@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { increase, rates, type Reading } from "./link-traffic.ts";
 
 const counters = (bytes: number) => ({ packets: bytes / 100, bytes, errors: 0, drops: bytes / 1000 });
-const reading = (index: number, atMs: number, received: number, sent = received): Reading => ({
+const reading = (index: number, readAt: number, received: number, sent = received): Reading => ({
   index,
-  atMs,
+  readAt,
   receive: counters(received),
   transmit: counters(sent),
 });

@@ -7,7 +7,7 @@ export interface Reading extends BothDirections {
   /** Index of the link: another index is another link, which begins at 0. */
   readonly index: number;
   /** Milliseconds of a clock that never goes back. */
-  readonly atMs: number;
+  readonly readAt: number;
 }
 
 const zero: Counters = { packets: 0, bytes: 0, errors: 0, drops: 0 };
@@ -23,7 +23,7 @@ export function increase(before: Reading | undefined, now: Reading): BothDirecti
 
 /** The increases per second; zero without an earlier reading of the same link. */
 export function rates(before: Reading | undefined, now: Reading): BothDirections {
-  const seconds = before?.index === now.index ? (now.atMs - before.atMs) / 1000 : 0;
+  const seconds = before?.index === now.index ? (now.readAt - before.readAt) / 1000 : 0;
   if (seconds <= 0) return { receive: zero, transmit: zero };
   const { receive, transmit } = increase(before, now);
   const of = (counters: Counters): Counters => mapped((each) => Math.round((counters[each] / seconds) * 10) / 10);

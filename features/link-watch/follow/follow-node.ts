@@ -1,15 +1,15 @@
 // Follows the changes of the node's links by an agent's notifications.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { NodeChange, NodeLinks } from "./node-links.ts";
 
 /** Pause without an agent, or after a wait that failed, in ms. */
-const unavailableMs = 1_000;
+const retryPauseMs = 1_000;
 
 /** Whether the agent knows the effect CHANGES. An agent of another version may not. */
-function tellsChanges({ environment }: RoundAgent): boolean {
+function tellsChanges({ environment }: Agent): boolean {
   return environment.has("PLEXUS_AGENT_CHANGES");
 }
 
@@ -26,11 +26,11 @@ async function unlessGone<T>(effect: () => Promise<T>): Promise<T | undefined> {
 /** Waits for changes of the node's links, and keeps `node` up to date. */
 export class NodeFollower {
   readonly #node: NodeLinks;
-  readonly #agent: () => RoundAgent | undefined;
+  readonly #agent: () => Agent | undefined;
   readonly #changed: (change: NodeChange) => void;
 
   /** `agent`: the agent that is connected now. `changed` is called for each change. */
-  constructor(node: NodeLinks, agent: () => RoundAgent | undefined, changed: (change: NodeChange) => void) {
+  constructor(node: NodeLinks, agent: () => Agent | undefined, changed: (change: NodeChange) => void) {
     this.#node = node;
     this.#agent = agent;
     this.#changed = changed;
@@ -42,13 +42,13 @@ export class NodeFollower {
       const agent = this.#agent();
       const mayTell = agent !== undefined && tellsChanges(agent);
       const change = mayTell ? await unlessGone(() => this.#node.next(agent.shim)) : undefined;
-      if (change === undefined) await sleep(unavailableMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (change === undefined) await sleep(retryPauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       else this.#changed(change);
     }
   }
 
-  /** Lists the node's links with an agent that does not tell their changes. */
-  async listForEarlier(): Promise<void> {
+  /** Lists the node's links, if the agent does not tell their changes: nothing else shows them then. */
+  async listIfUntold(): Promise<void> {
     const agent = this.#agent();
     if (agent !== undefined && !tellsChanges(agent)) await unlessGone(() => this.#node.list(agent.shim));
   }

@@ -1,7 +1,7 @@
 // Reports of lost links: to the pod by Events and conditions, to other parts of the daemon, to log and metrics. A report is not repeated.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
@@ -24,11 +24,11 @@ export class LinkReports {
   /** The containers whose pod has to be told, although their faults are known: its network status may have other conditions. */
   readonly #untold = new Set<string>();
   /** ms of the time of day. */
-  readonly #startedMs: number;
+  readonly #startedAt: number;
 
   constructor(init: ResidentInit) {
     this.#init = init;
-    this.#startedMs = init.clock.date().getTime();
+    this.#startedAt = init.clock.date().getTime();
     this.#metrics = init.metrics.with(linkWatchMetrics);
   }
 
@@ -47,7 +47,7 @@ export class LinkReports {
   tellFirst(key: string, watched: Watched, faults: LinkFaults): void {
     if (this.#told.has(key)) return;
     this.#told.add(key);
-    if (watched.listed.begunMs < this.#startedMs) this.#untold.add(key);
+    if (watched.listed.begunAt < this.#startedAt) this.#untold.add(key);
     this.#tellParts(watched, faults);
   }
 
@@ -62,7 +62,7 @@ export class LinkReports {
   }
 
   /** Confirms the faults, and tells the pod what has changed. Answers the reason why it could not. Throws ShimGone. */
-  async tellPod(key: string, watched: Watched, agent: RoundAgent): Promise<string | undefined> {
+  async tellPod(key: string, watched: Watched, agent: Agent): Promise<string | undefined> {
     const { state, listed, container } = watched;
     const now = this.#init.clock.date().toISOString();
     const settled = await settleContainer(state, agent, listed, (faults) => {
@@ -89,7 +89,7 @@ export class LinkReports {
   }
 
   /** Tells log and pod that an interface could not be attached again. Throws ShimGone. */
-  async tellFailedRepair(key: string, watched: Watched, agent: RoundAgent, message: string): Promise<void> {
+  async tellFailedRepair(key: string, watched: Watched, agent: Agent, message: string): Promise<void> {
     const { state, listed, container } = watched;
     if (!this.#warnOnce(key, container.pod, message)) return;
     const now = this.#init.clock.date().toISOString();

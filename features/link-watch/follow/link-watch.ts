@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { NodeFollower } from "./follow-node.ts";
@@ -14,7 +14,7 @@ import { PodLooks } from "./pod-looks.ts";
 import { type Watched, WatchedContainers } from "./watched-containers.ts";
 
 /** Time within which each pod is looked into once, in ms: 500 pods are some 8 looks a second. */
-const roundMs = 60_000;
+const intervalMs = 60_000;
 /** Containers that are looked at at once: a confirmation waits for calls of the runtime. */
 const workers = 4;
 /** Pause in which ends of calls are collected before the journal is read, in ms. */
@@ -87,15 +87,15 @@ export class LinkWatch {
     if (this.#running !== undefined) await Promise.race([this.#running, sleep(maxMs, undefined, { ref: false })]);
   }
 
-  /** Looks into each pod within the next `roundMs`. */
+  /** Looks into each pod within the next `intervalMs`. */
   async #beginRound(): Promise<void> {
     clearTimeout(this.#round);
     if (this.#ended.signal.aborted) return;
-    this.#round = setTimeout(() => void this.#beginRound(), roundMs).unref();
-    await this.#follower.listForEarlier();
+    this.#round = setTimeout(() => void this.#beginRound(), intervalMs).unref();
+    await this.#follower.listIfUntold();
     await this.#refresh();
     const keys = [...this.#containers.all.keys()];
-    const step = roundMs / Math.max(1, keys.length);
+    const step = intervalMs / Math.max(1, keys.length);
     for (const [index, key] of keys.entries()) this.#queue.add(key, Math.floor(index * step));
   }
 
@@ -159,7 +159,7 @@ export class LinkWatch {
   }
 
   /** Attaches lost links again whose pause is over. */
-  async #repair(key: string, watched: Watched, agent: RoundAgent): Promise<WorkOutcome> {
+  async #repair(key: string, watched: Watched, agent: Agent): Promise<WorkOutcome> {
     const { now } = this.#init.clock;
     const { lost } = this.#reports;
     let againMs = Infinity;

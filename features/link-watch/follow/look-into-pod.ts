@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatCidr } from "../../../src/net/ip.ts";
 import { ENODEV, ENOENT, ENOTDIR, EINVAL } from "../../../host/system/errno.ts";
 import { addressesRequest, addressStateIn } from "../../../host/system/netlink/address.ts";
-import type { NetlinkSender } from "../../../host/system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../../host/system/netlink/exchange.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
@@ -13,8 +13,6 @@ import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.
 import { systemError } from "../../../host/system/system-error.ts";
 import type { SeenPod } from "../rules/judge-link.ts";
 import type { WatchedContainer } from "./watched-links.ts";
-
-const deadlineMs = 10_000;
 
 /** Where to look. `made`: the link as its ADD made it. */
 export interface LookedPod extends Pick<WatchedContainer, "netns" | "cookie"> {

@@ -9,7 +9,7 @@ import type { LinkFaults } from "./settle-container.ts";
 /** Changes in a row that a pod is told of without a pause. */
 const toldAtOnce = 10;
 /** Maximum pause between two changes that a pod is told of, in ms. */
-const maxTellingPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /** A lost link. */
 export interface LostLink {
@@ -100,7 +100,7 @@ export class LostLinks {
   tellingPauseMs(container: string, nowMs: number): number {
     const told = this.#told.get(container);
     if (told === undefined || told.count < toldAtOnce) return 0;
-    return Math.min(maxTellingPauseMs, repairPauseMs({ ...told, count: told.count - toldAtOnce + 1 }, nowMs));
+    return Math.min(maxPauseMs, repairPauseMs({ ...told, count: told.count - toldAtOnce + 1 }, nowMs));
   }
 
   /** Notes that the pod was told of a change. */
@@ -125,7 +125,7 @@ export class LostLinks {
    * is lost again lacks no master.
    */
   hurry(): void {
-    for (const [key, { lastMs, failed }] of this.#tries) if (failed) this.#tries.set(key, { count: 1, lastMs, failed });
+    for (const [key, { lastAt, failed }] of this.#tries) if (failed) this.#tries.set(key, { count: 1, lastAt, failed });
   }
 }
 

@@ -1,7 +1,7 @@
 // Looks into pods' network namespaces, and pauses after a look that took long: a pod chooses how many links and addresses it has.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import type { Agent } from "../../../host/node/agent-call.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
 import { lookPauseMs } from "../rules/look-pause.ts";
@@ -35,7 +35,7 @@ export class PodLooks {
   }
 
   /** The faults of a container's links; "gone": its namespace is gone. */
-  async look(agent: RoundAgent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
+  async look(agent: Agent, container: WatchedContainer): Promise<Result<LinkFaults | "gone">> {
     const seen = await lookIntoPod(agent.shim, container, (bytes) => {
       const pauseMs = lookPauseMs(bytes);
       if (pauseMs > 0) this.#paused.set(container.netns, this.#clock.now() + pauseMs);

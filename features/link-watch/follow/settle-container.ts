@@ -10,10 +10,8 @@ import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { callLocks } from "../../../host/engine/call/call-locks.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { callOfRunning } from "../../../host/engine/session/internal-call.ts";
-import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
+import { type Agent, podOfCall, runAgentCall } from "../../../host/node/agent-call.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../../../host/node/reconcile/kept-configurations.ts";
 import type { TakeLock } from "../../../host/store/locks/file-lock.ts";
@@ -21,8 +19,6 @@ import { type LinkConditions, withConditions } from "../rules/link-condition.ts"
 import type { LinkFault } from "../rules/judge-link.ts";
 import { type WatchedContainer, watchedContainer } from "./watched-links.ts";
 
-/** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
-const lockMs = 10_000;
 /** Maximum writes of a status that other writers change at the same time. */
 const maxAttempts = 8;
 const mergePatch = "application/merge-patch+json";
@@ -34,7 +30,7 @@ export type LinkFaults = ReadonlyMap<string, LinkFault>;
 export interface LookParts {
   readonly takeLock: TakeLock;
   /** Looks at the container's links; `gone`: its network namespace is gone. */
-  readonly look: (agent: RoundAgent, container: WatchedContainer) => Promise<Result<LinkFaults | "gone">>;
+  readonly look: (agent: Agent, container: WatchedContainer) => Promise<Result<LinkFaults | "gone">>;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
 }
@@ -49,41 +45,35 @@ export interface WatchedDirectory extends LookParts {
 export type Telling = (faults: LinkFaults) => { readonly events: readonly PodEvent[]; readonly conditions: LinkConditions };
 
 /**
- * Looks once more while no call of the runtime changes the container, then tells the pod. Nothing happens for a container that is no longer there. Faults: CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
+ * Looks once more while no call of the runtime changes the container, then tells the pod. Nothing happens for a container that is no longer there. Faults:
+ * CALL_BUSY, those of the journal, the look and the API; throws ShimGone.
  */
 export async function settleContainer(
   state: WatchedDirectory,
-  agent: RoundAgent,
+  agent: Agent,
   { key, entry }: ListedEntry,
   telling: Telling,
 ): Promise<Result<void>> {
   const stdin = state.configurations.load(entry.plan.network);
   if (!stdin.ok) return stdin;
   if (stdin.value === undefined) return ok(undefined);
-  const session = agent.openCall();
-  try {
-    const request = agent.requestOf(callOfRunning("DEL", entry.plan), Buffer.from(stdin.value));
-    const { result, logText } = await session.runInternal(request, async (call) => {
-      if (resolve(call.configuration.cniDir) !== state.stateDirectory) return ok(undefined);
-      const faults = await confirm(state, agent, call, key);
-      if (!faults.ok || faults.value === undefined) return faults.ok ? ok(undefined) : faults;
-      return tell(call, telling(faults.value));
-    });
-    state.log(logText);
-    return result;
-  } finally {
-    void session.end();
-  }
+  const { stateDirectory, takeLock, log } = state;
+  const variables = callOfRunning("DEL", entry.plan);
+  return runAgentCall({ agent, variables, stdin: stdin.value, stateDirectory, takeLock, log }, async (call) => {
+    if (resolve(call.configuration.cniDir) !== stateDirectory) return ok(undefined);
+    const faults = await confirm(state, agent, call, key);
+    if (!faults.ok || faults.value === undefined) return faults.ok ? ok(undefined) : faults;
+    return tell(call, telling(faults.value));
+  });
 }
 
 async function confirm(
   state: WatchedDirectory,
-  agent: RoundAgent,
+  agent: Agent,
   call: Call,
   key: ListedEntry["key"],
 ): Promise<Result<LinkFaults | undefined>> {
-  const locks = callLocks({ shim: agent.shim, takeLock: state.takeLock }, state.stateDirectory, () => lockMs);
-  const held = await locks.container(key);
+  const held = await call.locks.container(key);
   if (!held.ok) return held;
   try {
     const loaded = call.journal.load(key);
@@ -99,14 +89,11 @@ async function confirm(
 }
 
 async function tell(call: Call, { events, conditions }: ReturnType<Telling>): Promise<Result<void>> {
-  const identity = podIdentity(call.request.args);
-  const cluster = await call.cluster();
-  if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
-  const { namespace, name, uid } = identity.value;
-  const pod = await cluster.pod(namespace, name, { uid });
-  if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
-  for (const event of events) cluster.tell(pod.value, event);
-  return publish(cluster, pod.value, conditions);
+  const found = await podOfCall(call, call.request.args);
+  if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+  const { cluster, pod } = found.value;
+  for (const event of events) cluster.tell(pod, event);
+  return publish(cluster, pod, conditions);
 }
 
 /**

@@ -34,7 +34,7 @@ interface FedDefinition {
 /** Pause after a change, in which further ones are collected, in ms. */
 const collectMs = 100;
 /** Interval between comparisons, in ms: the server may have been started anew, or refused a network. */
-const resyncMs = 15_000;
+const intervalMs = 15_000;
 /** Maximum length of a warning, in UTF-16 units. */
 const maxLine = 1024;
 /** Maximum length of a configuration that is read: a network's list has at most 32 KiB. */
@@ -111,7 +111,7 @@ export class NetworkFeed {
       if (this.#warned.get(key) !== text) this.#init.warn(inertLine(`network feed: ${text}`, maxLine));
     this.#warned = warnings;
     this.#working = false;
-    this.#after(this.#changedMeanwhile ? collectMs : resyncMs);
+    this.#after(this.#changedMeanwhile ? collectMs : intervalMs);
   }
 
   async #apply(warnings: Map<string, string>): Promise<void> {

@@ -19,7 +19,7 @@ const maxAtOnce = 4;
 /** Longest time for the statuses of all networks, in ms. */
 const maxMs = 10_000;
 /** Age up to which a status is used again, in ms: clients may list at any rate. */
-const recentMs = 1000;
+const maxAgeMs = 1000;
 const maxReason = 1024;
 
 /** A STATUS call that waits, runs or has ended. */
@@ -77,7 +77,7 @@ export class NetworkStatuses {
   #forgetOld(): void {
     const now = this.#clock.now();
     for (const [text, { endedAt }] of this.#calls)
-      if (endedAt !== undefined && now - endedAt > recentMs) this.#calls.delete(text);
+      if (endedAt !== undefined && now - endedAt > maxAgeMs) this.#calls.delete(text);
   }
 
   async #inTurn(network: StoredNetwork): Promise<NetworkStatus> {

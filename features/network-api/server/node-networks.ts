@@ -30,7 +30,7 @@ export interface NetworkChange {
 /** Maximum networks of a node. All of them fit into one gRPC message. */
 export const maxNetworks = 100;
 /** Interval between looks at the network on the disk while clients watch, in ms. */
-const fallbackMs = 1000;
+const intervalMs = 1000;
 
 /** The networks of one node. All changes go through this object, one after the other. */
 export class NodeNetworks {
@@ -127,7 +127,7 @@ export class NodeNetworks {
   watch(listener: (change: NetworkChange) => void): () => void {
     if (this.#listeners.size === 0) {
       this.#seenFallback = this.fallback()?.config;
-      this.#timer = setInterval(() => this.#compareFallback(), fallbackMs).unref();
+      this.#timer = setInterval(() => this.#compareFallback(), intervalMs).unref();
     } else this.#compareFallback();
     this.#listeners.add(listener);
     return () => {

@@ -16,7 +16,7 @@ import { attachmentKey, networkKey } from "./keys.ts";
 
 const done: WorkOutcome = { kind: "done" };
 /** Pause while the API has a user that the watch has not brought, in ms. */
-const laggingWatchMs = 10_000;
+const retryPauseMs = 10_000;
 
 interface Target {
   readonly object: NetworkObject;
@@ -90,7 +90,7 @@ async function releaseIfUnused(
   const users = await listedUsers(context, target, collections.claims !== undefined);
   if (typeof users !== "boolean") return users;
   // The watch brings the user, and with it the next pass. Until then each look lists all pods that name networks.
-  if (users) return { kind: "again", afterMs: laggingWatchMs };
+  if (users) return { kind: "again", afterMs: retryPauseMs };
   const kept = finalizers.filter((each) => each !== inUseFinalizer);
   return outcomeOf(await setFinalizers(context, target, kept));
 }

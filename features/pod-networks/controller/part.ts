@@ -16,7 +16,7 @@ import { networkKey, partsOf } from "./keys.ts";
 const workers = 8;
 
 /** Pause until the default PodNetwork is created, while the API does not have its kind, in ms. */
-const absentMs = 2_000;
+const retryPauseMs = 2_000;
 
 /**
  * Makes the part. `createDefault`: whether the controller creates the default PodNetwork (KE-32). False: the administrator creates it
@@ -56,6 +56,6 @@ async function create({ objects, log }: PartContext): Promise<WorkOutcome> {
   });
   if (made.kind === "object") log("info", `PodNetwork "${defaultPodNetwork}" was missing and is created`);
   // The CustomResourceDefinition is not there yet, or was removed.
-  if (made.kind === "absent") return { kind: "again", afterMs: absentMs };
+  if (made.kind === "absent") return { kind: "again", afterMs: retryPauseMs };
   return made.kind === "conflict" ? { kind: "done" } : outcomeOf(made);
 }

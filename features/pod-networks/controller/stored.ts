@@ -5,17 +5,10 @@ import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
-import type { Reading } from "../../../src/kube/object-parts.ts";
-import {
-  type NetworkObject,
-  type PodNetwork,
-  type PodNetworkAttachment,
-  readPodNetwork,
-  readPodNetworkAttachment,
-} from "../rules/objects.ts";
+import { type PodNetwork, type PodNetworkAttachment, readPodNetwork, readPodNetworkAttachment } from "../rules/objects.ts";
 import { podNetworksAnnotation } from "../rules/annotations.ts";
 import { type PodNetworkEntry, readPodNetworks } from "../rules/pod-networks.ts";
-import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
+import { type StoredObject, storedWhole } from "../../../host/cluster/kube/object-store.ts";
 import { maxCheckedLength } from "../../../host/controller/definitions/stored-definition.ts";
 
 /** The value of the label of pods that name networks, while the pod waits behind its gate. */
@@ -29,18 +22,12 @@ export interface StoredPod {
 
 /** Reads a PodNetwork. */
 export function storedNetwork(object: unknown): StoredObject<PodNetwork> | undefined {
-  return stored(readPodNetwork(object), object);
+  return storedWhole(readPodNetwork(object), object);
 }
 
 /** Reads a PodNetworkAttachment. */
 export function storedAttachment(object: unknown): StoredObject<PodNetworkAttachment> | undefined {
-  return stored(readPodNetworkAttachment(object), object);
-}
-
-function stored<T extends NetworkObject>(read: Reading<T>, object: unknown): StoredObject<T> | undefined {
-  if (!read.ok) return undefined;
-  const { namespace, name } = read.value;
-  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
+  return storedWhole(readPodNetworkAttachment(object), object);
 }
 
 /** A definition whose configuration is kept up to a length: it is read again for each object that refers to it. */

@@ -1,6 +1,6 @@
 // Conditions and phases of PodNetworks and PodNetworkAttachments (KEP-3698, "Status Conditions" and "Lifecycle").
 
-import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
+import { type Condition, judgedCondition, type Judgement } from "../../../src/kube/conditions.ts";
 import { isTrue, type NetworkObject, type PodNetwork, type PodNetworkAttachment } from "./objects.ts";
 
 /** Maximum length of a condition's message (metav1.Condition). */
@@ -78,20 +78,13 @@ function statusOf(object: NetworkObject, { ready, parameters, users, disabled, n
       ? good("ParametersValid", "all parametersRefs are usable")
       : bad("ParametersInvalid", parameters.problem);
   const conditions = [
-    conditionOf(object, "Ready", ready, now),
-    ...(object.parametersRefs.length > 0 ? [conditionOf(object, "ParamsReady", params, now)] : []),
+    judgedCondition(object, "Ready", ready, now),
+    ...(object.parametersRefs.length > 0 ? [judgedCondition(object, "ParamsReady", params, now)] : []),
     // Other programs' conditions stay: two writers that remove each other's would never end.
     ...object.conditions.filter(({ type }) => !ownTypes.includes(type)),
   ];
   const isReady = ready.status === "True";
   return { conditions, phase: disabled ? "Disabled" : !isReady ? "NotReady" : users ? "InUse" : "Ready" };
-}
-
-/** A condition; its time changes with its status only. */
-function conditionOf({ conditions, generation }: NetworkObject, type: string, judgement: Judgement, now: string): Condition {
-  const before = conditions.find((each) => each.type === type);
-  const lastTransitionTime = before?.status === judgement.status ? before.lastTransitionTime : now;
-  return { type, ...judgement, lastTransitionTime, observedGeneration: generation };
 }
 
 /** Whether the stored status says something else, apart from times. */

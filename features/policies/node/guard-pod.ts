@@ -1,7 +1,8 @@
 // Writes a pod's policies into its network namespace: in the ADD before the first step of a further network, before a hot-plugged interface is made, and after changes.
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type GuardContext, type GuardedPod, type Guarding, guardingOf } from "../../../host/engine/planned/plan-feature.ts";
+import { guardingOf } from "../../../host/engine/planned/feature-hooks.ts";
+import type { GuardContext, GuardedPod, Guarding } from "../../../host/engine/planned/plan-feature.ts";
 import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
 import { policyShortfall } from "../rules/held-policies.ts";
 import { decideTable, policyFault } from "./decide-table.ts";

@@ -1,18 +1,16 @@
 // The conditions of a table's rules as expressions of the kernel.
 
 import { type Expression, verdictExpression } from "../../../host/capabilities/firewall/expressions.ts";
+import { isReply, stateIs } from "../../../host/capabilities/firewall/connection-expressions.ts";
+import { addressInSet, portInSet } from "../../../host/capabilities/firewall/lookup-expressions.ts";
 import {
   addressIn,
-  addressInSet,
   familyIs,
   hopLimitIs,
-  isReply,
   linkIs,
   messageTypeIn,
   portIn,
-  portInSet,
   protocolIs,
-  stateIs,
 } from "../../../host/capabilities/firewall/match-expressions.ts";
 import { addFields, bytesAre, ethertypeIs, fieldsInSet } from "../../../host/capabilities/firewall/field-expressions.ts";
 import type { Family } from "../../../src/net/ip.ts";

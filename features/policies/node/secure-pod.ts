@@ -35,8 +35,8 @@ export async function releasePod({ configuration, shim, warn }: GuardContext, co
 }
 
 /**
- * Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. An interface without an end is
- * a fault once the ends of the others are written. Fault POLICY_FAILED.
+ * Brings the table at the node's ends up to date. `table`: the pod's own. `anew`: writes the whole table, whatever was written before. An interface that no end
+ * filters is a fault once the ends of the others are written. Fault POLICY_FAILED.
  */
 export async function secureEnds(
   { configuration, shim }: GuardContext,
@@ -49,15 +49,15 @@ export async function secureEnds(
   const isolated = table === undefined ? new Set<string>() : isolatedInterfaces(table);
   const isAtNode = configuration.policies?.enforceAt === "node";
   if (!isAtNode && before === undefined && !hasLeftEnds(containerId)) return ok(undefined);
-  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], devices: "", missing: [] });
+  const found = isAtNode ? await nodeEnds(shim, interfaces, isolated) : ok({ ends: [], devices: "", unfiltered: [] });
   if (!found.ok) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${found.fault.msg}`));
-  const { ends, devices, missing } = found.value;
+  const { ends, devices, unfiltered } = found.value;
   const wanted = nodeTable(ends, table, configuration.policies?.established ?? "keep");
   const isAnew = anew || before?.devices !== devices;
   const written = wanted === undefined ? await removeEnds(shim, at) : await writeEnds(shim, at, before?.table, wanted, isAnew);
   noteEnds(containerId, written.ok ? { netns, table: wanted, pod: table, devices } : undefined);
   if (!written.ok) return failed(policyFault(`node's ends of pod ${pod.namespace}/${pod.name}: ${written.fault.msg}`));
-  if (missing.length > 0) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${missing.join("; ")}`));
+  if (unfiltered.length > 0) return failed(policyFault(`pod ${pod.namespace}/${pod.name}: ${unfiltered.join("; ")}`));
   return written;
 }
 
@@ -65,8 +65,8 @@ interface FoundEnds {
   readonly ends: readonly NodeEnd[];
   /** The ends' devices by name and index. */
   readonly devices: string;
-  /** Each isolated interface without an end, and each whose packets pass its end, with the reason: the other interfaces keep theirs. */
-  readonly missing: readonly string[];
+  /** A sentence for each interface that no end filters: isolated without an end, or redirected past its end. The other interfaces keep their rules. */
+  readonly unfiltered: readonly string[];
 }
 
 /** The ends of the interfaces that policies isolate, and of those of networks that a policy can name. Faults: those of asking the kernel. */
@@ -77,7 +77,7 @@ async function nodeEnds(
 ): Promise<Result<FoundEnds>> {
   const ends: NodeEnd[] = [];
   const devices: string[] = [];
-  const missing: string[] = [];
+  const unfiltered: string[] = [];
   for (const each of interfaces) {
     const { ifname, source, podNetwork, attached } = each;
     const isNamed = source.includes("/") || podNetwork !== undefined;
@@ -86,16 +86,16 @@ async function nodeEnds(
     if (!device.ok) return device;
     const redirected = device.value === undefined ? ok(false) : await isRedirected(shim, device.value.index);
     if (!redirected.ok) return redirected;
-    if (redirected.value) missing.push(redirection(each, device.value?.name ?? ""));
+    if (redirected.value) unfiltered.push(redirection(each, device.value?.name ?? ""));
     const addresses = attached.addresses.flatMap((text) => readAddress(text) ?? []);
     if (device.value !== undefined && addresses.length > 0) {
       const mac = (attached.link?.mac ?? "").split(":").map((byte) => Number.parseInt(byte, 16));
       ends.push({ ifname, device: device.value.name, mac, addresses });
       devices.push(`${device.value.name} ${device.value.index}`);
     } else if (isolated.has(ifname) && (attached.isNew || device.value !== undefined || !hadEnd(each)))
-      missing.push(withoutEnd(each, device.value === undefined));
+      unfiltered.push(withoutEnd(each, device.value === undefined));
   }
-  return ok({ ends, devices: devices.join(), missing });
+  return ok({ ends, devices: devices.join(), unfiltered });
 }
 
 function hadEnd({ attached }: GuardedInterface): boolean {

@@ -80,8 +80,3 @@ function merged(ranges: readonly AddressRange[]): readonly AddressRange[] {
   }
   return joined;
 }
-
-/** Whether the block has the address. */
-export function blockContains({ cidr, except }: IpBlock, address: Cidr["address"]): boolean {
-  return cidrContains(cidr, address) && !except.some((each) => cidrContains(each, address));
-}

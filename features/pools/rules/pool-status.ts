@@ -1,6 +1,6 @@
 // The status that the controller writes into an AddressPool.
 
-import type { Condition, Judgement } from "../../../src/kube/conditions.ts";
+import { type Condition, judgedCondition, type Judgement } from "../../../src/kube/conditions.ts";
 import type { Acceptance } from "./pool-acceptance.ts";
 import type { PoolUsage } from "./pool-usage.ts";
 
@@ -43,9 +43,9 @@ export function poolStatus(input: PoolStatusInput): PoolStatus {
   const { acceptance, usage, conditions } = input;
   const { blocks, families, statics } = usage;
   const judged = [
-    conditionOf(input, "Ready", ready(input)),
-    conditionOf(input, "Full", full(input)),
-    conditionOf(input, "Overlapping", overlapping(acceptance)),
+    judgedCondition(input, "Ready", ready(input), input.now),
+    judgedCondition(input, "Full", full(input), input.now),
+    judgedCondition(input, "Overlapping", overlapping(acceptance), input.now),
   ];
   return {
     acceptedRanges: acceptance.acceptedRanges,
@@ -94,13 +94,6 @@ function full({ usage, acceptance }: PoolStatusInput): Judgement {
 function overlapping({ acceptedRanges, overlap }: Acceptance): Judgement {
   if (overlap === undefined) return { status: "False", reason: "NoOverlap", message: "no other pool has these addresses" };
   return { status: "True", reason: "Overlapping", message: `${overlap}; the first ${acceptedRanges} ranges are used` };
-}
-
-/** A condition; its time changes with its status only. */
-function conditionOf({ conditions, generation, now }: PoolStatusInput, type: string, judgement: Judgement): Condition {
-  const before = conditions.find((each) => each.type === type);
-  const lastTransitionTime = before?.status === judgement.status ? before.lastTransitionTime : now;
-  return { type, ...judgement, lastTransitionTime, observedGeneration: generation };
 }
 
 /** JSON with sorted keys, without times. */

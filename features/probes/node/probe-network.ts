@@ -9,8 +9,9 @@ import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/an
 import { packetsIn } from "../../../host/protocol/network-fields.ts";
 import type { PacketEffects } from "../../../host/protocol/shim.ts";
 import { addressBytes, macBytes } from "../../../host/system/netlink/address-bytes.ts";
+import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
-import { linkStateIn } from "../../../host/system/netlink/link-state.ts";
+import { linkStatesIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
 import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 import { systemError } from "../../../host/system/system-error.ts";
@@ -118,7 +119,7 @@ async function firstLook(
   ifname: string,
 ): Promise<{ readonly mtu: number | undefined; readonly cookie: string | undefined }> {
   const request = encodeRequests([linkRequest(ifname)]);
-  const { reply } = await shim.netlink({ path: netns, request, deadlineMs: 10_000, foreign: true });
-  const [link] = decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  const { reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  const [link] = linkStatesIn(decodeAnswers(reply, 1)[0]);
   return { mtu: link?.mtu, cookie: namespaceCookieIn(reply) };
 }

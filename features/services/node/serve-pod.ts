@@ -3,7 +3,8 @@
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Cluster } from "../../../host/cluster/cluster.ts";
-import { type GuardContext, type GuardedPod, type Guarding, guardingOf } from "../../../host/engine/planned/plan-feature.ts";
+import { guardingOf } from "../../../host/engine/planned/feature-hooks.ts";
+import type { GuardContext, GuardedPod, Guarding } from "../../../host/engine/planned/plan-feature.ts";
 import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import { type Balance, balance, balanceBounds, type KeptSlice } from "../rules/balance.ts";
 import { flushFlows } from "./flush-flows.ts";

@@ -8,13 +8,8 @@
 import { formatAddress } from "../../../src/net/ip.ts";
 import { protocolNumbers } from "../../../src/kube/named-ports.ts";
 import { refusal } from "../../../host/capabilities/firewall/expressions.ts";
-import {
-  addressInSet,
-  familyIs,
-  lookUpPort,
-  originalDestinationInSet,
-  protocolIs,
-} from "../../../host/capabilities/firewall/match-expressions.ts";
+import { addressInSet, lookUpPort, originalDestinationInSet } from "../../../host/capabilities/firewall/lookup-expressions.ts";
+import { familyIs, protocolIs } from "../../../host/capabilities/firewall/match-expressions.ts";
 import {
   changeDestination,
   changeDestinationAndKeep,

@@ -1,7 +1,7 @@
 // Reads the attachment's interface and its addresses from the kernel, in one NETLINK effect.
 
 import { formatAddress } from "../../../src/net/ip.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { addressesRequest, addressStateIn, type AddressState } from "../../system/netlink/address.ts";
 import { AF_INET6, macBytes } from "../../system/netlink/address-bytes.ts";
 import { IFINFOMSG, IFLA_AF_SPEC } from "../../system/netlink/link-attributes.ts";
@@ -40,7 +40,6 @@ const IFF_NOARP = 0x80;
 const IFLA_INET6_CONF = 2;
 /** The index of `forwarding` in the array of an interface's IPv6 settings. */
 const FORWARDING = 0;
-const deadlineMs = 10_000;
 
 /** Reads the interface `ifname`, a name or an index, in the namespace `netns`. EAGAIN if the interface changed meanwhile; the caller tries again. */
 export async function readPodLink(

@@ -24,7 +24,10 @@ export interface AnnounceScope {
   readonly attachment: { readonly ifname: string } | undefined;
   /** Path of the pod's network namespace; empty if the namespace is gone. */
   readonly netns: string;
-  /** Maximum milliseconds to wait until the interface carries packets and its addresses are not tentative. */
+  /**
+   * Maximum milliseconds to wait until the interface carries packets and its addresses are not tentative; default 500. A veth runs within 1.5 ms. Duplicate
+   * address detection takes 1 to 2 s; the delegate waits for it when it adds the address.
+   */
   readonly maxWaitMs?: number | undefined;
 }
 
@@ -40,8 +43,6 @@ export interface AnnounceImports {
 
 /** Maximum number of addresses in one call: the shim sends at most that many packets in one effect. */
 const maxAddresses = 64;
-/** A veth runs within 1.5 ms. Duplicate address detection takes 1 to 2 s; the delegate waits for it when it adds the address. */
-const defaultMaxWaitMs = 500;
 /** Milliseconds between looks at the interface. */
 const pauses = [0, 1, 2, 5, 10];
 const lastPause = 20;
@@ -121,7 +122,7 @@ function requestOf({ verb, attachment, netns }: AnnounceScope, what: string, tex
  * ready.
  */
 async function readyLink(
-  { netns, maxWaitMs = defaultMaxWaitMs }: AnnounceScope,
+  { netns, maxWaitMs = 500 }: AnnounceScope,
   { ifname }: AnnounceRequest,
   shim: NetlinkSender,
   clock: () => number,

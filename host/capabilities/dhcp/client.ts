@@ -55,8 +55,8 @@ const NO_ADDRESS = new Uint8Array(4);
 /** The longest message that the shim passes on: a server sends no longer one (option 57). */
 const MAX_MESSAGE = Uint8Array.of(1500 >> 8, 1500 & 0xff);
 /** Milliseconds for an answer before the message is sent again; each window is twice the one before. */
-const firstWindowMs = 1000;
-const maxWindowMs = 8000;
+const firstPauseMs = 1000;
+const maxPauseMs = 8000;
 
 /** Gets a lease: DISCOVER, the first OFFER, REQUEST, ACK. `milliseconds`: the bound of all waits. Fault DHCP_FAILED. */
 export async function acquireLease(
@@ -164,8 +164,8 @@ async function exchange(session: Session, question: Question, types: readonly nu
   const { link, shim, clock, due } = session;
   const xid = randomBytes(4);
   const packets = [packetOf(session, question, xid)];
-  for (let windowMs = firstWindowMs; clock() < due; windowMs = Math.min(maxWindowMs, windowMs * 2)) {
-    const windowEnds = Math.min(due, clock() + windowMs);
+  for (let pauseMs = firstPauseMs; clock() < due; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+    const windowEnds = Math.min(due, clock() + pauseMs);
     let sent = packets;
     for (let left = windowEnds - clock(); left > 0; left = windowEnds - clock()) {
       const { errno, reply } = await shim.ask({

@@ -44,7 +44,7 @@ export interface DhcpImports {
 
 const misused = misuseOf("dhcp");
 /** A veth runs within 1.5 ms; a macvlan or a device may need autonegotiation. */
-const runningMs = 5000;
+const maxWaitMs = 5000;
 const pauseMs = 20;
 /** RFC 3442: a route of the link itself has the router 0.0.0.0. RT_SCOPE_LINK. */
 const scopeLink = 253;
@@ -159,7 +159,7 @@ async function retain(
 
 /** The interface, once it carries packets. */
 async function runningLink(netns: string, ifname: string, shim: PacketEffects, clock: Clock): Promise<Result<DhcpLink>> {
-  const due = clock.now() + runningMs;
+  const due = clock.now() + maxWaitMs;
   for (;;) {
     const link = await readPodLink(shim, netns, ifname);
     const where = `interface ${quote(ifname)} in the pod's network namespace ${quote(netns)}`;
@@ -167,7 +167,7 @@ async function runningLink(netns: string, ifname: string, shim: PacketEffects, c
     const { index, mac, running } = link;
     if (mac === undefined) return failed(misused(`${where} has no Ethernet address, so no DHCP server knows it`));
     if (running) return ok({ netns, index, mac });
-    if (clock.now() >= due) return failed(fault("DHCP_FAILED", `dhcp: ${where} is not running after ${runningMs} ms`));
+    if (clock.now() >= due) return failed(fault("DHCP_FAILED", `dhcp: ${where} is not running after ${maxWaitMs} ms`));
     await new Promise((done) => setTimeout(done, pauseMs));
   }
 }

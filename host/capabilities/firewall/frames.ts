@@ -4,7 +4,8 @@
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { sameExpressions, verdictExpression } from "./expressions.ts";
-import { lookUpLink, sourceMacIsNot } from "./match-expressions.ts";
+import { lookUpLink } from "./lookup-expressions.ts";
+import { sourceMacIsNot } from "./match-expressions.ts";
 import { readElements, readRules, refusalText } from "./installed-rules.ts";
 import { ask, type NetlinkShim, type Change, commit, failure, refusalFault } from "./kernel.ts";
 import { chainsRequest, deleteChain, deleteRules, newChain, newRule, newTable } from "./nf-tables.ts";

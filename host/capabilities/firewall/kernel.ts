@@ -2,7 +2,7 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { EAFNOSUPPORT, EINVAL, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
@@ -10,10 +10,6 @@ import { batch, generationRequest } from "./nf-tables.ts";
 
 /** The effect of the shim that `firewall` needs. */
 export type NetlinkShim = NetlinkSender;
-
-const deadlineMs = 10_000;
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
 
 /** One change of a batch. */
 export interface Change {

@@ -4,14 +4,9 @@
 import { readCidr } from "../../../src/net/ip.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { type Expression, verdictExpression } from "./expressions.ts";
-import {
-  addressIn,
-  destinationIsLocal,
-  destinationWasChanged,
-  lookUpAddress,
-  lookUpPort,
-  notByLoopback,
-} from "./match-expressions.ts";
+import { destinationWasChanged } from "./connection-expressions.ts";
+import { lookUpAddress, lookUpPort } from "./lookup-expressions.ts";
+import { addressIn, destinationIsLocal, notByLoopback } from "./match-expressions.ts";
 import { deleteRules, type Hook, newChain, newRule, newTable } from "./nf-tables.ts";
 import { newMap, type VerdictMap } from "./nf-sets.ts";
 import type { IpTable } from "./nf-request.ts";

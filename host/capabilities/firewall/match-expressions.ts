@@ -1,48 +1,27 @@
-// Expressions that end a rule unless the packet, its connection or its link is as wanted, and those that follow a map's verdict. No I/O.
+// Expressions that end a rule unless the packet or its link is as wanted. No I/O.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { attribute } from "../../system/netlink/attributes.ts";
 import { u16be } from "./big-endian.ts";
 import {
-  addressAndPort,
   addressBytes,
   DESTINATION_PORT_AT,
   FIRST_REGISTER,
   header,
   LINK_HEADER,
   meta,
+  META_IIFNAME,
   META_L4PROTO,
   NETWORK_HEADER,
   payload,
-  protocolAndPort,
   TRANSPORT_HEADER,
 } from "./packet-values.ts";
-import {
-  ADDRESS_FAMILY,
-  type Expression,
-  expression,
-  numberAttribute,
-  dataAttribute,
-  VERDICT_REGISTER,
-  zeroEnded,
-} from "./expressions.ts";
+import { ADDRESS_FAMILY, type Expression, expression, numberAttribute, dataAttribute, zeroEnded } from "./expressions.ts";
 
 const SOURCE_MAC_AT = 6;
 const HOP_LIMIT_AT = 7;
 const META_IIF = 4;
-const META_IIFNAME = 6;
 const META_OIFNAME = 7;
 const META_NFPROTO = 15;
-const CT_STATE = 0;
-const CT_DIRECTION = 1;
-const CT_STATUS = 2;
-const CT_PROTO_DST = 12;
-/** Addresses of the connection's first packet. */
-const CT_ADDRESS = { 4: { source: 19, destination: 20 }, 6: { source: 21, destination: 22 } } as const;
-const STATUS_DNAT = 0x20;
-const REPLY = 1;
-/** Bits of a packet's state (NF_CT_STATE_BIT). */
-const states = { established: 2, related: 4 } as const;
 /** IFNAMSIZ. */
 const LINK_NAME_BYTES = 16;
 const RTN_LOCAL = 2;
@@ -71,7 +50,7 @@ export function masked(mask: Uint8Array): Expression {
 }
 
 /** The bytes of a network mask with `prefix` one-bits. */
-function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
+export function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
   return Uint8Array.from(
     { length: header[family].size },
     (_, index) => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * index))) & 0xff,
@@ -107,41 +86,6 @@ export function destinationPortIs(port: number): readonly Expression[] {
   return [payload(FIRST_REGISTER, TRANSPORT_HEADER, DESTINATION_PORT_AT, 2), compare("is", u16be(port))];
 }
 
-/** Continues if the connection's first packet had this destination port. */
-export function originalPortIs(port: number): readonly Expression[] {
-  return [connection(CT_PROTO_DST), compare("is", u16be(port))];
-}
-
-/** Continues if the address of the connection's first packet was (not) in the network. */
-export function originalAddressIn(
-  which: "source" | "destination",
-  operation: "is" | "is not",
-  address: IpAddress,
-  prefix?: number,
-): readonly Expression[] {
-  const bytes = addressBytes(address);
-  const load = connection(CT_ADDRESS[address.family][which]);
-  if (prefix === undefined || prefix === 8 * bytes.length) return [load, compare(operation, bytes)];
-  const mask = maskBytes(address.family, prefix);
-  const network = bytes.map((byte, index) => byte & (mask[index] ?? 0));
-  return [load, masked(mask), compare(operation, network)];
-}
-
-/** Loads a value of the connection's original direction. */
-function connection(key: number): Expression {
-  return expression("ct", numberAttribute(2, key), numberAttribute(1, FIRST_REGISTER), attribute(3, Uint8Array.of(0)));
-}
-
-/** Continues if the connection's destination was changed (DNAT). */
-export function destinationWasChanged(): readonly Expression[] {
-  const flag = new Uint8Array(Uint32Array.of(STATUS_DNAT).buffer);
-  return [
-    expression("ct", numberAttribute(2, CT_STATUS), numberAttribute(1, FIRST_REGISTER)),
-    masked(flag),
-    compare("is not", new Uint8Array(4)),
-  ];
-}
-
 /** Continues if the packet did not come from the loopback, which is link 1 of each network namespace. */
 export function notByLoopback(): readonly Expression[] {
   return [meta(FIRST_REGISTER, META_IIF), compare("is not", new Uint8Array(Uint32Array.of(1).buffer))];
@@ -155,17 +99,6 @@ export function destinationIsLocal(): readonly Expression[] {
     expression("fib", numberAttribute(1, FIRST_REGISTER), numberAttribute(2, type), numberAttribute(3, destination)),
     compare("is", local),
   ];
-}
-
-/** Follows the map's verdict for the packet's address; continues if the map has none. */
-export function lookUpAddress(family: 4 | 6, which: "source" | "destination", map: string): readonly Expression[] {
-  const { size, [which]: offset } = header[family];
-  return [payload(FIRST_REGISTER, NETWORK_HEADER, offset, size), lookup(map)];
-}
-
-/** Follows the map's verdict for the packet's protocol and destination port. `withAddress`: the key begins with the destination address. */
-export function lookUpPort(family: 4 | 6, withAddress: boolean, map: string): readonly Expression[] {
-  return [...(withAddress ? addressAndPort(family, "destination") : protocolAndPort(0)), lookup(map)];
 }
 
 /** Continues if the packet came in or goes out by the link of this name, which need not exist. */
@@ -183,25 +116,6 @@ export function linkNamed(direction: "in" | "out", operation: "is" | "is not", n
 /** Continues if the packet is of this IP version. Rules of `inet` tables ask this before they look into the IP header. */
 export function familyIs(family: 4 | 6): readonly Expression[] {
   return [meta(FIRST_REGISTER, META_NFPROTO), compare("is", Uint8Array.of(ADDRESS_FAMILY[family]))];
-}
-
-/** Continues if the connection's state, for this packet, is one of these. */
-export function stateIs(wanted: readonly (keyof typeof states)[]): readonly Expression[] {
-  const flags = wanted.reduce((all, each) => all | states[each], 0);
-  const mask = new Uint8Array(Uint32Array.of(flags).buffer);
-  return [
-    expression("ct", numberAttribute(2, CT_STATE), numberAttribute(1, FIRST_REGISTER)),
-    masked(mask),
-    compare("is not", new Uint8Array(4)),
-  ];
-}
-
-/** Continues if the packet goes against its connection's first packet. */
-export function isReply(): readonly Expression[] {
-  return [
-    expression("ct", numberAttribute(2, CT_DIRECTION), numberAttribute(1, FIRST_REGISTER)),
-    compare("is", Uint8Array.of(REPLY)),
-  ];
 }
 
 /** Continues if a port of the packet is in the range, both ends included. */
@@ -230,41 +144,7 @@ function between(first: Uint8Array, last: Uint8Array): Expression {
   );
 }
 
-/** Continues if the set has the packet's address. */
-export function addressInSet(family: 4 | 6, which: "source" | "destination", set: string): readonly Expression[] {
-  const { size, [which]: offset } = header[family];
-  return [payload(FIRST_REGISTER, NETWORK_HEADER, offset, size), membership(set)];
-}
-
-/** Continues if the set has the packet's address with its protocol and destination port. */
-export function portInSet(family: 4 | 6, which: "source" | "destination", set: string): readonly Expression[] {
-  return [...addressAndPort(family, which), membership(set)];
-}
-
-function membership(set: string): Expression {
-  return expression("lookup", attribute(1, zeroEnded(set)), numberAttribute(2, FIRST_REGISTER));
-}
-
-/** Follows the map's verdict for the name of the link that received the frame. */
-export function lookUpLink(map: string): readonly Expression[] {
-  return [meta(FIRST_REGISTER, META_IIFNAME), lookup(map)];
-}
-
 /** Continues if the frame has another source MAC. */
 export function sourceMacIsNot(mac: Uint8Array): readonly Expression[] {
   return [payload(FIRST_REGISTER, LINK_HEADER, SOURCE_MAC_AT, mac.length), compare("is not", mac)];
-}
-
-function lookup(map: string): Expression {
-  return expression(
-    "lookup",
-    attribute(1, zeroEnded(map)),
-    numberAttribute(2, FIRST_REGISTER),
-    numberAttribute(3, VERDICT_REGISTER),
-  );
-}
-
-/** Continues if the set has the destination address of the connection's first packet. */
-export function originalDestinationInSet(family: 4 | 6, set: string): readonly Expression[] {
-  return [connection(CT_ADDRESS[family].destination), membership(set)];
 }

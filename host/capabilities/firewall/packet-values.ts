@@ -16,6 +16,8 @@ export const TRANSPORT_HEADER = 2;
 export const DESTINATION_PORT_AT = 2;
 /** NFT_META_L4PROTO. */
 export const META_L4PROTO = 16;
+/** The name of the link that received the packet. */
+export const META_IIFNAME = 6;
 /** Offsets of the addresses in the IP header, and their size, in bytes. */
 export const header = { 4: { source: 12, destination: 16, size: 4 }, 6: { source: 8, destination: 24, size: 16 } } as const;
 

@@ -5,7 +5,7 @@
 // one tick of the clock have the same time, and native host-local may have made the second, so nothing is remembered there.
 // Overwriting an existing lease does not change the directory. Neither the engine nor a plugin does that, and GC reads all leases anew.
 
-import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../system/clock.ts";
 import { closeSync, constants, lstatSync, openSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 

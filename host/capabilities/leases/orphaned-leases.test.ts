@@ -38,7 +38,7 @@ describe("leases without an attachment", () => {
     write("10.0.0.3", "db\r\neth0");
     expect(remove(found, 1000)).toEqual({ ok: true, value: 1 });
     expect(readdirSync(directory)).toContain("10.0.0.3");
-    expect(remove([{ path: join(directory, "10.0.0.3"), containerId: "db", writtenMs: 1 }], 1000)).toEqual({
+    expect(remove([{ path: join(directory, "10.0.0.3"), containerId: "db", writtenAt: 1 }], 1000)).toEqual({
       ok: true,
       value: 0,
     });

@@ -11,7 +11,7 @@ import { LeaseReader, removeIfPresent } from "./lease-file.ts";
 import { fromException } from "./store-fault.ts";
 
 /** A lease file with its owner. */
-export type OwnedLease = Pick<Lease, "path" | "containerId"> & Partial<Pick<Lease, "writtenMs">>;
+export type OwnedLease = Pick<Lease, "path" | "containerId"> & Partial<Pick<Lease, "writtenAt">>;
 
 /** Maximum files of one directory that are read. */
 const maxFiles = 8192;
@@ -37,9 +37,9 @@ export function* removeOrphaned(leases: readonly OwnedLease[], lockDeadlineMs: n
   return yield* underLock(`${dirname(first.path)}/lock`, lockDeadlineMs, () => {
     const reader = new LeaseReader();
     let removed = 0;
-    for (const { path, containerId, writtenMs } of leases) {
+    for (const { path, containerId, writtenAt } of leases) {
       try {
-        const isSame = writtenMs === undefined || lstatSync(path, { throwIfNoEntry: false })?.mtimeMs === writtenMs;
+        const isSame = writtenAt === undefined || lstatSync(path, { throwIfNoEntry: false })?.mtimeMs === writtenAt;
         if (isSame && ownerIn(reader, path) === containerId && removeIfPresent(path)) removed++;
       } catch (error) {
         return { ok: false, fault: fromException(path, error) };

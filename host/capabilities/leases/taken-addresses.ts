@@ -18,7 +18,7 @@ export interface TakenAddresses {
   readonly note: (network: string, address: string, mac: string) => Result<void>;
 }
 
-const hourMs = 3_600_000;
+const maxAgeMs = 3_600_000;
 /** Maximum addresses of one network: a host that answers to every probe must not fill the disk. Further ones are not noted. */
 const maxAddresses = 256;
 
@@ -66,7 +66,7 @@ function freshIn(directory: string, nowMs: number): readonly IpAddress[] {
     if (address === undefined) continue;
     const path = join(directory, name);
     const ageMs = nowMs - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (Math.abs(ageMs) < hourMs) fresh.push(address);
+    if (Math.abs(ageMs) < maxAgeMs) fresh.push(address);
     else rmSync(path, { force: true });
   }
   return fresh;

@@ -15,7 +15,7 @@ import { nameMistake, operationMistake } from "./operation-mistake.ts";
 /** Maximum number of operations in one call; attaching a pod needs far fewer. */
 const maxOperations = 256;
 /** Maximum wait of all `settle` operations of one call, in milliseconds: the runtime waits for them even where the delegate was ended meanwhile. */
-const maxSettlingMs = 30_000;
+const maxSettleMs = 30_000;
 
 /** The links that are used and that no earlier operation makes. All must be read before the first change, except links of the pod that are only removed. */
 export interface UsedLinks {
@@ -45,8 +45,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
     const mistake = operationMistake(operation);
     if (mistake !== undefined) return failed(misused(`${label}: ${mistake}`));
     settlingMs += operation.tag === "settle" ? operation.val.milliseconds : 0;
-    if (settlingMs > maxSettlingMs)
-      return failed(misused(`${label}: waiting for ${settlingMs} ms in total exceeds the maximum of ${maxSettlingMs} ms`));
+    if (settlingMs > maxSettleMs)
+      return failed(misused(`${label}: waiting for ${settlingMs} ms in total exceeds the maximum of ${maxSettleMs} ms`));
     if (operation.tag === "take-device" && (scope.verb !== "ADD" || scope.attachment?.netns === ""))
       return failed(
         misused(

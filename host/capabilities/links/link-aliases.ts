@@ -4,7 +4,7 @@
 import { GATEWAY } from "./link-scope.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { Namespaces } from "./namespaces.ts";
 
 /** The alternative names that one call of a delegate has used. */
@@ -40,7 +40,7 @@ export async function learnAliases(namespaces: Namespaces, aliases: LinkAliases,
   if (names.length === 0) return false;
   const { answers } = await namespaces.exchange("host", names.map(linkRequest));
   const learnt = names.map((name, index) => {
-    const state = answers[index]?.messages.flatMap((message) => linkStateIn(message) ?? [])[0];
+    const state = linkStatesIn(answers[index])[0];
     return state !== undefined && aliases.learn(name, state);
   });
   return learnt.includes(true);

@@ -4,7 +4,7 @@ import { SECOND_NAMESPACE } from "../../system/netlink/exchange.ts";
 import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
 import { type VlanRange, vlansIn, vlansRequest } from "../../system/netlink/bridge-port.ts";
 import { linkRequest, namespaceIdRequest } from "../../system/netlink/link-change.ts";
-import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
@@ -64,7 +64,7 @@ export async function readDetails(
   if (!(await effects.flush())) return [];
   const found: LinkWithAddresses[] = [];
   for (const link of links) {
-    const state = stateIn(await requested.get(link)?.state);
+    const state = linkStatesIn(await requested.get(link)?.state)[0];
     if (state === undefined) continue;
     const dump = await requested.get(link)?.addresses;
     found.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
@@ -92,10 +92,6 @@ function read(effects: EffectQueue, place: LinksPlace, index: number): Promise<N
     ignoredErrnos: [ENODEV],
     ignoresMissingNamespace: true,
   });
-}
-
-function stateIn(answer: NetlinkAnswer | undefined): LinkState | undefined {
-  return answer?.messages.flatMap((message) => linkStateIn(message) ?? [])[0];
 }
 
 async function withNamesAndVlans(
@@ -161,7 +157,7 @@ async function readReferencedLinks(
   await effects.flush();
   const states = new Map<string, LinkState>();
   for (const [key, answer] of answers) {
-    const state = stateIn(await answer);
+    const state = linkStatesIn(await answer)[0];
     if (state !== undefined) states.set(key, state);
   }
   return { states, ids: { pod: namespaceId(await ids?.pod), host: namespaceId(await ids?.host) } };

@@ -2,7 +2,7 @@
 
 import { ENODEV } from "../../system/errno.ts";
 import { portsRequest } from "../../system/netlink/link-change.ts";
-import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue } from "./effect-queue.ts";
 
@@ -27,7 +27,7 @@ export async function readMembers(
   await effects.flush();
   const found = new Map<number, readonly string[]>();
   for (const { index, answer } of answers) {
-    const states = (await answer)?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+    const states = linkStatesIn(await answer);
     // A kernel that does not filter the dump sends all links.
     found.set(
       index,

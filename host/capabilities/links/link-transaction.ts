@@ -6,19 +6,16 @@ import { formatCidr } from "../../../src/net/ip.ts";
 import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
 import { byteText } from "../../system/netlink/address-bytes.ts";
 import { linkRequest, linkRemoval } from "../../system/netlink/link-change.ts";
-import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
-import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
+import { isGone, maxDumps, type Namespaces, refusalText } from "./namespaces.ts";
 import type { Setting, SettingOutcome, Settings } from "./settings.ts";
 import { EEXIST, ENODEV } from "../../system/errno.ts";
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
 
 /** One apply while it runs. */
 export class LinkTransaction {
@@ -166,11 +163,11 @@ export class LinkTransaction {
     if (answer?.errno === EEXIST)
       return this.#nameTaken([...(options.otherEnd ? [options.otherEnd] : []), { place: home, name }], answer);
     // An echo counts only in the link's own namespace. Kernels before 6.2 send none.
-    const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
+    const echoed = linkStatesIn(answer).find((state) => state.name === name);
     if (echoed !== undefined && home === place) return ok(echoed);
     const read = await this.ask(home, linkRequest(name), `reading ${linkText(home, name)}`);
     if (!read.ok) return read;
-    const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+    const [state] = linkStatesIn(read.value);
     return state === undefined
       ? failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: the new link no longer exists`))
       : ok(state);
@@ -204,13 +201,13 @@ export class LinkTransaction {
     },
   ): readonly Undo[] {
     const action = `making ${linkText(place, name)}`;
-    const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
+    const echoed = linkStatesIn(answer).find((state) => state.name === name);
     const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), action, shared }];
     if (echoed !== undefined && this.links.find(place, name)?.index === echoed.index) return remove(echoed.index);
     const run = async (): Promise<string | undefined> => {
       const read = await this.namespaces.exchange(place, [linkRequest(name)]);
       if (isGone(read)) return undefined;
-      const [state] = read.answers[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+      const [state] = linkStatesIn(read.answers[0]);
       if (state === undefined) return read.sent ? undefined : "the kernel could not be asked whether the link exists";
       // Another process may have made the link of this name. Only the MAC of the request proves that this apply made it.
       if (answer === undefined && (mac === undefined || state.mac !== mac)) return undefined;

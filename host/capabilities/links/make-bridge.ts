@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { vlanAddition, vlanRemoval } from "../../system/netlink/bridge-port.ts";
 import { bridgeChange, linkChange, linkRemoval, linkRequest, portsRequest } from "../../system/netlink/link-change.ts";
 import { newBridge, newVeth } from "../../system/netlink/link-creation.ts";
-import { acceptRa, type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import { acceptRa, type LinkState, linkStateIn, linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { LinksBridge, LinksVlanGateway } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkTransaction, randomMac, randomVethName } from "./link-transaction.ts";
 import { gatewayName } from "./link-uses.ts";
@@ -95,7 +95,7 @@ export function refuseRouterAdvertisements(transaction: LinkTransaction, link: K
 async function readBridge(transaction: LinkTransaction, name: string): Promise<Result<LinkState>> {
   const answer = await transaction.ask("host", linkRequest(name), `reading ${linkText("host", name)}`);
   if (!answer.ok) return answer;
-  const [state] = answer.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const [state] = linkStatesIn(answer.value);
   if (state?.kind === "bridge" && state.name === name) return ok(state);
   return failed(
     fault(
@@ -136,7 +136,7 @@ export async function ensureVlanGateway(transaction: LinkTransaction, gateway: L
   transaction.effects.send("host", { request: linkChange(index, { up: true }), action: `setting ${name} up` });
   const read = await transaction.ask("host", linkRequest(index), `reading ${linkText("host", name)}`);
   if (!read.ok) return read;
-  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const [state] = linkStatesIn(read.value);
   const known = { place: "host", name, index, state, isNew: true } as const;
   transaction.links.learn(known);
   refuseRouterAdvertisements(transaction, known);
@@ -176,7 +176,7 @@ async function adoptGateway(transaction: LinkTransaction, gateway: LinksVlanGate
   const name = gatewayName(gateway);
   const read = await transaction.ask("host", linkRequest(name), `reading ${linkText("host", name)}`);
   if (!read.ok) return read;
-  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const [state] = linkStatesIn(read.value);
   if (state?.name !== name || state.kind !== "veth" || state.linkNamespace !== undefined)
     return failed(
       fault(

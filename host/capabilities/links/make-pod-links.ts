@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { linkChange, linkRemoval, linkRequest } from "../../system/netlink/link-change.ts";
 import { newBond, newDummy, newIpvlan, newMacvlan, newVlan, newVrf, type NewUpper } from "../../system/netlink/link-creation.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import type {
@@ -102,7 +102,7 @@ export async function addTap(transaction: LinkTransaction, tap: LinksTap): Promi
   });
   const read = await transaction.ask("pod", linkRequest(name), `reading ${linkText("pod", name)}`);
   if (!read.ok) return read;
-  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const [state] = linkStatesIn(read.value);
   if (state === undefined)
     return failed(fault("NETLINK_FAILED", `links: ${transaction.label}: ${action}: the new link no longer exists`));
   transaction.links.learn({ place: "pod", name, index: state.index, state, isNew: true });

@@ -3,12 +3,16 @@
 import type { Fault } from "../../../src/fault/fault.ts";
 import type { Shim, TapEffect } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
+import { deadlineMs } from "../../system/netlink/exchange.ts";
 import { RTM_GETNSID } from "../../system/netlink/link-attributes.ts";
 import { linkMove } from "../../system/netlink/link-move.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import type { LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { EINVAL, ENOENT, ENOTDIR } from "../../system/errno.ts";
+
+/** Maximum number of requests for one dump that concurrent changes interrupt. */
+export const maxDumps = 10;
 
 /** The outcome of requests that were sent together. */
 export interface Exchange {
@@ -23,7 +27,6 @@ export interface Exchange {
 /** The effects of the shim that act in the two namespaces. */
 export type NamespaceShim = Pick<Shim, "netlink" | "tap">;
 
-const deadlineMs = 10_000;
 /** The shim's network namespace, which is the node's. */
 const nodeNetns = "/proc/self/ns/net";
 

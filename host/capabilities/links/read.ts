@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStatesIn } from "../../system/netlink/link-state.ts";
 import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
@@ -24,14 +24,12 @@ import { linkAnswers } from "./link-answer.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "./route-answer.ts";
 import { listedFor } from "../pod-lists.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
-import { isGone, Namespaces, refusalText } from "./namespaces.ts";
+import { isGone, maxDumps, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
 import { readDetails, type LinkReference } from "./link-details.ts";
 import { EffectQueue } from "./effect-queue.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
 const RTN_UNICAST = 1;
 const TABLE_LOCAL = 255;
 
@@ -83,7 +81,7 @@ export async function vrfs(scope: AliasedScope, shim: LinkShim): Promise<Result<
   if (scope.attachment === undefined) return failed(misused(`vrfs: a ${scope.verb} call has no pod`));
   const answer = await dump(namespacesOf(scope, shim), "pod", linksOfKindRequest("vrf"), "listing the VRFs");
   if (!answer.ok) return answer;
-  const states = answer.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const states = linkStatesIn(answer.value);
   const found = states.flatMap(({ name, vrfTable }) => (vrfTable === undefined ? [] : [{ name, table: vrfTable }]));
   return ok(listedFor(scope, "pod", found));
 }
@@ -92,7 +90,7 @@ export async function vrfs(scope: AliasedScope, shim: LinkShim): Promise<Result<
 async function linkNames(namespaces: Namespaces, indexes: readonly number[]): Promise<ReadonlyMap<number, string>> {
   if (indexes.length === 0) return new Map();
   const { answers } = await namespaces.exchange("pod", indexes.map(linkRequest));
-  const states = answers.flatMap((answer) => answer?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? []);
+  const states = answers.flatMap((answer) => linkStatesIn(answer));
   return new Map(states.map(({ index, name }) => [index, name]));
 }
 
@@ -110,7 +108,7 @@ export async function defaultLink(scope: AliasedScope, shim: LinkShim, place: Li
     const index = best && (best.oif ?? nextHopsOf(best)[0]?.oif);
     if (index === undefined) continue;
     const linkRead = (await namespaces.exchange(place, [linkRequest(index)])).answers[0];
-    const [state] = linkRead?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+    const [state] = linkStatesIn(linkRead);
     if (state === undefined) continue;
     if (place === "pod" || isListed(scope.grant.parents, state.name)) return ok(state.name);
     return failed(denied(scope, "parents", `default-link: ${linkText("host", state.name)}`));

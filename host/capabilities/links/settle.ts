@@ -6,8 +6,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatCidr } from "../../../src/net/ip.ts";
 import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
-import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
-import type { NetlinkAnswer } from "../../system/netlink/message.ts";
+import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import type { LinksSettling } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkTransaction } from "./link-transaction.ts";
 import type { KnownLink } from "./known-links.ts";
@@ -86,11 +85,7 @@ async function readState(transaction: LinkTransaction, link: KnownLink): Promise
   ]);
   const [linkAnswer, addresses] = answers;
   if (linkAnswer === undefined || addresses === undefined) return failed(transaction.namespaces.unreachable(errno));
-  return ok(judge(stateIn(linkAnswer), addressesOf(addresses, index), stateIn(other?.answers[0])));
-}
-
-function stateIn(answer: NetlinkAnswer | undefined): LinkState | undefined {
-  return answer?.messages.flatMap((message) => linkStateIn(message) ?? [])[0];
+  return ok(judge(linkStatesIn(linkAnswer)[0], addressesOf(addresses, index), linkStatesIn(other?.answers[0])[0]));
 }
 
 function stateAmong(transaction: LinkTransaction, link: KnownLink, details: readonly LinkDetails[]): SettleState {

@@ -30,18 +30,18 @@ export interface OvsScope extends OvsCall {
 export type OvsImports = Deferred<OvsCapability>;
 
 /** Maximum milliseconds of one function besides the wait of `settle`. A database on the same node answers in less than one. */
-const maxAnswerMs = 10_000;
+const answerMs = 10_000;
 /** Maximum milliseconds of the wait of `settle`. */
 const maxSettleMs = 60_000;
 /** The fault of a wait comes before the end of the step. */
-const reservedMs = 100;
+const reserveMs = 100;
 
 /** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
 export function ovsFor(scope: OvsScope, clock: () => number): OvsImports {
   const end = clock() + scope.maxMs;
   const leftMs = (): number => Math.max(0, end - clock());
   const inDatabase = <T>(use: (database: Database) => Promise<Result<T>>, maxWaitMs = 0): Promise<Result<T>> => {
-    const timeoutMs = Math.round(Math.min(maxWaitMs + maxAnswerMs, leftMs()));
+    const timeoutMs = Math.round(Math.min(maxWaitMs + answerMs, leftMs()));
     return withDatabase({ socket: scope.grant.socket ?? defaultOvsSocket, timeoutMs, clock }, use);
   };
   return {
@@ -53,7 +53,7 @@ export function ovsFor(scope: OvsScope, clock: () => number): OvsImports {
       }),
     settle: (link, milliseconds) =>
       onLink(scope, ["ADD", "CHECK"], link, async (marks) => {
-        const maxWaitMs = Math.round(Math.min(milliseconds, maxSettleMs, Math.max(0, leftMs() - reservedMs)));
+        const maxWaitMs = Math.round(Math.min(milliseconds, maxSettleMs, Math.max(0, leftMs() - reserveMs)));
         const settled = await inDatabase((database) => settlePort(database, link, marks, maxWaitMs), maxWaitMs);
         if (!settled.ok) return settled;
         if (settled.value !== undefined) return ok(portState(settled.value));

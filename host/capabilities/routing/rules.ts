@@ -2,11 +2,11 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { EAFNOSUPPORT, EEXIST, EINVAL, ENOENT, ENOTDIR, EOPNOTSUPP, ESRCH } from "../../system/errno.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStateIn, linkStatesIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { type Route, routeIn, routesRequest } from "../../system/netlink/route.ts";
 import {
@@ -35,9 +35,6 @@ interface Exchange {
 }
 
 const families = [4, 6] as const;
-const deadlineMs = 10_000;
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
 
 /** The rules of these families, in the kernel's order. A namespace that is gone has none. */
 export async function listRules(
@@ -78,7 +75,7 @@ export async function vrfTables(namespace: RoutingNamespace): Promise<Result<rea
 export async function linkNames(namespace: RoutingNamespace, indexes: readonly number[]): Promise<ReadonlyMap<number, string>> {
   if (indexes.length === 0) return new Map();
   const { answers } = await send(namespace, indexes.map(linkRequest));
-  const states = answers.flatMap((answer) => answer?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? []);
+  const states = answers.flatMap((answer) => linkStatesIn(answer));
   return new Map(states.map(({ index, name }) => [index, name]));
 }
 

@@ -4,16 +4,13 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { EINTR, ENOENT, EOPNOTSUPP } from "../../system/errno.ts";
+import { deadlineMs, maxDumps } from "../../system/netlink/exchange.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { type Listed, listedIn, qdiscsRequest } from "../../system/netlink/traffic-control.ts";
 import { systemError } from "../../system/system-error.ts";
 
 /** The effect of the shim that `shaping` needs. */
 export type ShapingShim = Pick<Shim, "netlink" | "tap">;
-
-const deadlineMs = 10_000;
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
 
 /** One message, and the action for its fault: `adding the token bucket of veth1`. */
 export interface Message {

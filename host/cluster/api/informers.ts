@@ -36,7 +36,7 @@ const missingPodsUntilWarning = 5;
 const connectMs = 10_000;
 
 /** The watches end after an hour without any lookup. */
-const unusedMs = 3_600_000;
+const idleMs = 3_600_000;
 
 /** Number of lookups since the start. */
 export interface LookupCounts {
@@ -150,7 +150,7 @@ export class Informers {
       copies: [],
     };
     this.#running = running;
-    if (!this.#init.keep) this.#unused = setTimeout(() => this.stop(), unusedMs).unref();
+    if (!this.#init.keep) this.#unused = setTimeout(() => this.stop(), idleMs).unref();
     running.pods?.start();
     running.definitions.start();
     return true;

@@ -30,11 +30,11 @@ export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
 /** Time for which a missing pod is looked for, in ms: the runtime knows it from the same API, but a mirror pod may appear later. */
-const podRetryMs = 2_500;
-const maxPodPauseMs = 500;
+const maxWaitMs = 2_500;
+const maxPauseMs = 500;
 
 /** Maximum duration of sending one event, in milliseconds, and maximum number of events of one call. */
-const eventBoundMs = 3_000;
+const eventMs = 3_000;
 const maxEvents = 32;
 
 /**
@@ -63,7 +63,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       events.push(() => {
         const body = podEvent(pod, event, at, shortHash);
         const path = `/api/v1/namespaces/${pod.namespace}/events`;
-        return client.attempt({ method: "POST", path, body, metadataOnly: true }, eventBoundMs);
+        return client.attempt({ method: "POST", path, body, metadataOnly: true }, eventMs);
       });
     },
 
@@ -101,8 +101,8 @@ async function lookForPod({ client, clock, random }: Access, path: string, podNa
     if (!answer.ok) return answer;
     if (answer.value.status < 300) return objectOf(answer.value.body, podName, readPod);
     const absent = failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
-    if (clock.now() - started >= podRetryMs) return absent;
-    if (!(await client.pause(Math.min(maxPodPauseMs, backoffMs(attempt, random))))) return absent;
+    if (clock.now() - started >= maxWaitMs) return absent;
+    if (!(await client.pause(Math.min(maxPauseMs, backoffMs(attempt, random))))) return absent;
   }
 }
 

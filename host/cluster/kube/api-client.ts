@@ -39,7 +39,7 @@ export interface ApiAnswer {
  * Time for which refused credentials or rights are tried again: they may be about to be rotated, and a server that was just started refuses
  * rights that it has not read yet.
  */
-const refusedRetryMs = 2_500;
+const maxWaitMs = 2_500;
 
 /** The share of the remaining budget for one attempt: a request without an answer leaves time for another. */
 const shareOfAttempt = 0.5;
@@ -144,7 +144,7 @@ export class ApiClient {
         }
         // A certificate becomes trusted only when the files change.
         const hopeless = verdict.kind === "API_UNTRUSTED" && !fresh;
-        if (hopeless || spent - refusedAt > refusedRetryMs) return this.#gaveUp(request, setbacks, spent);
+        if (hopeless || spent - refusedAt > maxWaitMs) return this.#gaveUp(request, setbacks, spent);
       }
       const wait = Math.max(verdict.pauseMs ?? 0, backoffMs(setbacks.length - 1, random));
       if (spent + wait + Math.min(minAttemptMs, budget * minShareOfAttempt) >= budget)

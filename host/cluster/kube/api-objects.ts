@@ -61,13 +61,12 @@ export interface SentRequest {
 export interface ApiObjectsInit {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
-  /** Time limit of one request in ms. */
+  /** Time limit of one request in ms; default 10 s. */
   readonly requestMs?: number;
   /** Called after each request, in the asynchronous context of its sender. A list counts as one request. */
   readonly onRequest?: (request: SentRequest) => void;
 }
 
-const defaultRequestMs = 10_000;
 /** Sockets of a connection for a program that works on several objects at once. */
 export const objectSockets = 8;
 /** Objects in a page of a list. */
@@ -86,7 +85,7 @@ export class ApiObjects {
   readonly #requestMs: number;
   readonly #onRequest: ApiObjectsInit["onRequest"];
 
-  constructor({ credentials, connection, requestMs = defaultRequestMs, onRequest }: ApiObjectsInit) {
+  constructor({ credentials, connection, requestMs = 10_000, onRequest }: ApiObjectsInit) {
     this.credentials = credentials;
     this.connection = connection;
     this.#requestMs = requestMs;

@@ -12,17 +12,8 @@ import type { Clock } from "../../system/clock.ts";
 /** Bytes of an answer, such as a page of a list. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** Milliseconds for TCP and TLS; a lost first packet is sent again after one second. */
-const defaultConnectMs = 5_000;
-
 /** Sockets whose handshake is over. Node sets `reusedSocket` only for idle ones, not for one that a waiting request takes over. */
 const connected = new WeakSet<object>();
-
-/**
- * Longest time in milliseconds until a reused connection begins its answer: the connection may be dead, which only a new one
- * shows. Repeating the request is harmless: a patch sets the same value again, and an event's name is derived from its content.
- */
-const defaultStaleAfterMs = 5_000;
 
 /**
  * Number of credentials whose connections are kept: those of the current credentials, and those that requests in progress may still
@@ -47,7 +38,12 @@ interface Pool {
 
 /** Time limits in milliseconds. */
 interface Limits {
+  /**
+   * Longest time until a reused connection begins its answer: the connection may be dead, which only a new one shows. Repeating the request is harmless: a
+   * patch sets the same value again, and an event's name is derived from its content.
+   */
   readonly staleAfterMs: number;
+  /** Longest time for TCP and TLS; a lost first packet is sent again after one second. */
   readonly connectMs: number;
 }
 
@@ -63,7 +59,7 @@ export class Connection {
    * requests; further ones wait for their turn. A call sends one request after the other, and a second handshake costs more than waiting for
    * the first connection.
    */
-  constructor(clock: Clock, sockets = 1, staleAfterMs: number = defaultStaleAfterMs, connectMs: number = defaultConnectMs) {
+  constructor(clock: Clock, sockets = 1, staleAfterMs = 5_000, connectMs = 5_000) {
     this.clock = clock;
     this.#sockets = sockets;
     this.#limits = { staleAfterMs, connectMs };

@@ -124,13 +124,13 @@ describe("MO-22 credentials of one-shot engines", () => {
     refuse(503);
     virtual.advance(500);
     await expect.poll(() => outcomes.at(-1), { interval: 20 }).toBe("failed");
-    expect(credentials.state.expiresMs).toBeLessThan(clock.date().getTime());
+    expect(credentials.state.expiresAt).toBeLessThan(clock.date().getTime());
     const last = await written();
     expect(last).toMatch(/^token-/);
     issue(3_600_000);
     await expect.poll(written, within).not.toBe(last);
     expect(credentials.state).toMatchObject({ problem: undefined });
-    expect(credentials.state.expiresMs).toBeGreaterThan(clock.date().getTime());
+    expect(credentials.state.expiresAt).toBeGreaterThan(clock.date().getTime());
   });
 
   test("are not written without the right to request tokens, and one warning says so", async () => {

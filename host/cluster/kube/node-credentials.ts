@@ -31,7 +31,7 @@ export interface NodeCredentialsInit {
 /** The state of the credentials. */
 export interface NodeCredentialsState {
   /** End of the written token, in ms of Unix time; undefined if this daemon has written none. */
-  readonly expiresMs: number | undefined;
+  readonly expiresAt: number | undefined;
   /** The last attempt's failure. */
   readonly problem: string | undefined;
 }
@@ -39,7 +39,7 @@ export interface NodeCredentialsState {
 /** Requested lifetime, in seconds. The server may grant less. */
 const lifetimeSeconds = 86_400;
 /** Interval of the looks whether the token is to be renewed, in ms. */
-const lookPauseMs = 30_000;
+const intervalMs = 30_000;
 /** Time limit of one attempt, retries included, in ms. */
 const budgetMs = 10_000;
 /** The wait after failures grows up to this, in ms. */
@@ -47,15 +47,15 @@ const maxPauseMs = 60_000;
 
 interface Issued {
   readonly token: string;
-  readonly expiresMs: number;
+  readonly expiresAt: number;
 }
 
 /** The credentials of one node. */
 export class NodeCredentials {
   readonly #init: NodeCredentialsInit;
-  #state: NodeCredentialsState = { expiresMs: undefined, problem: undefined };
+  #state: NodeCredentialsState = { expiresAt: undefined, problem: undefined };
   /** When the token is renewed although nothing else changed, in ms of Unix time. */
-  #renewMs = 0;
+  #renewAt = 0;
   /** The daemon's token with which the written one was requested. A new one may belong to a recreated account. */
   #requestedWith: string | undefined;
   #failures = 0;
@@ -92,16 +92,16 @@ export class NodeCredentials {
   async #look(): Promise<number> {
     const credentials = await this.#init.credentials();
     const nowMs = (): number => this.#init.connection.clock.date().getTime();
-    const isCurrent = nowMs() < this.#renewMs && credentials.ok && credentials.value.token === this.#requestedWith;
-    if (isCurrent) return Math.min(lookPauseMs, Math.max(100, this.#renewMs - nowMs()));
+    const isCurrent = nowMs() < this.#renewAt && credentials.ok && credentials.value.token === this.#requestedWith;
+    if (isCurrent) return Math.min(intervalMs, Math.max(100, this.#renewAt - nowMs()));
     const renewed = credentials.ok ? await this.#renew(credentials.value) : credentials;
     this.#init.onOutcome(renewed.ok ? "renewed" : "failed");
     if (renewed.ok) {
       this.#failures = 0;
       this.#warned = "";
-      this.#state = { expiresMs: renewed.value, problem: undefined };
+      this.#state = { expiresAt: renewed.value, problem: undefined };
       // A clock that is ahead by more than the token's life would ask again at once.
-      return renewed.value <= nowMs() ? lookPauseMs : Math.min(lookPauseMs, Math.max(100, this.#renewMs - nowMs()));
+      return renewed.value <= nowMs() ? intervalMs : Math.min(intervalMs, Math.max(100, this.#renewAt - nowMs()));
     }
     const { msg, details } = renewed.fault;
     // A message has the number of attempts and their time, which differ each time.
@@ -115,15 +115,15 @@ export class NodeCredentials {
 
   /** Requests a token and writes the kubeconfig; answers the token's end. */
   async #renew(credentials: Credentials): Promise<Result<number>> {
-    const requestedMs = this.#init.connection.clock.date().getTime();
+    const requestedAt = this.#init.connection.clock.date().getTime();
     const issued = await this.#request(credentials);
     if (!issued.ok) return issued;
-    const { token, expiresMs } = issued.value;
+    const { token, expiresAt } = issued.value;
     const written = writeWhole(this.path, kubeconfigText(credentials, token));
     if (!written.ok) return written;
     this.#requestedWith = credentials.token;
-    this.#renewMs = requestedMs + (expiresMs - requestedMs) / 3;
-    return ok(expiresMs);
+    this.#renewAt = requestedAt + (expiresAt - requestedAt) / 3;
+    return ok(expiresAt);
   }
 
   async #request(credentials: Credentials): Promise<Result<Issued>> {
@@ -150,10 +150,10 @@ export class NodeCredentials {
     if (!parsed.ok) return parsed;
     const issued = parsed.value.parsed["status"];
     const token = isJsonObject(issued) ? issued["token"] : undefined;
-    const expiresMs = isJsonObject(issued) ? Date.parse(String(issued["expirationTimestamp"])) : Number.NaN;
-    if (typeof token !== "string" || Number.isNaN(expiresMs))
+    const expiresAt = isJsonObject(issued) ? Date.parse(String(issued["expirationTimestamp"])) : Number.NaN;
+    if (typeof token !== "string" || Number.isNaN(expiresAt))
       return failed(fault("API_REFUSED", `token for node ${nodeName}: the answer has no token with an end`));
-    return ok({ token, expiresMs });
+    return ok({ token, expiresAt });
   }
 }
 

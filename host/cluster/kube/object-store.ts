@@ -1,6 +1,8 @@
 // Objects of the API held in memory, within a limit. Objects beyond the limit are read from the API when needed. Namespaces share the limit: an
 // object of a small namespace replaces objects of the largest one, so that one namespace cannot take the memory of all others.
 
+import type { Reading } from "../../../src/kube/object-parts.ts";
+
 /** Limits of a store. */
 export interface StoreBounds {
   /** Maximum size of one object, in characters. */
@@ -16,6 +18,16 @@ export interface StoredObject<T> {
   readonly value: T;
   /** Size of the object in characters. */
   readonly size: number;
+}
+
+/** The stored part of an object whose whole text counts as its size; undefined for an object that cannot be read. */
+export function storedWhole<T extends { readonly namespace: string; readonly name: string }>(
+  read: Reading<T>,
+  object: unknown,
+): StoredObject<T> | undefined {
+  if (!read.ok) return undefined;
+  const { namespace, name } = read.value;
+  return { namespace, name, value: read.value, size: JSON.stringify(object).length };
 }
 
 /** Memory of each object besides its texts: the maps' entries and the object's own parts. */

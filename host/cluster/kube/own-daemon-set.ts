@@ -24,7 +24,7 @@ export interface OwnDaemonSetInit {
 export type DaemonSetIdentity = string;
 
 /** Pause between attempts to learn the UID, and time limit of one attempt, in ms. */
-const learnPauseMs = 10_000;
+const pauseMs = 10_000;
 const attemptMs = 3_000;
 /** Pause before the API is asked again after an answer that may be temporary, in ms. */
 const retryPauseMs = 300;
@@ -60,7 +60,7 @@ export class OwnDaemonSet {
         this.#uid = uid;
         return `${uid}/${String(generation)}`;
       }
-      await this.#init.sleep(learnPauseMs);
+      await this.#init.sleep(pauseMs);
     }
     return undefined;
   }

@@ -30,9 +30,6 @@ export const maxSilenceMs = 90_000;
 /** Maximum time until the server accepts the watch, in milliseconds. */
 const openMs = 10_000;
 
-/** TCP probes of a silent connection: a dead connection is closed 10 s after the first probe. */
-const probeAfterMs = 10_000;
-
 /** Bytes of one line, which has one object, and of a refusal's body. */
 const maxLineBytes = maxObjectBytes;
 const lineFeed = 0x0a;
@@ -58,7 +55,8 @@ export function watch(credentials: Credentials, request: WatchRequest): Promise<
     const abort = (): void => settle({ kind: "broken", why: "aborted" });
     let timer = late(openMs);
     request.signal.addEventListener("abort", abort);
-    outgoing.on("socket", (socket) => socket.setKeepAlive(true, probeAfterMs));
+    // TCP probes after 10 s of silence: a dead connection is closed 10 s after the first probe.
+    outgoing.on("socket", (socket) => socket.setKeepAlive(true, 10_000));
     outgoing.on("error", (error) => settle(outcomeOf(error)));
     outgoing.on("response", (response) => {
       const status = response.statusCode ?? 0;

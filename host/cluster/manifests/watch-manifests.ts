@@ -3,7 +3,7 @@
 import { type FSWatcher, watch } from "node:fs";
 
 /** A text editor or kubectl writes a file in several steps: one report covers all changes of this time, in ms. */
-const settleMs = 20;
+const collectMs = 20;
 
 /**
  * Calls `onChange` soon after files of the directory changed, once for changes that follow each other closely. Answers a function that ends the watch.
@@ -27,7 +27,7 @@ export function watchManifests(directory: string, onChange: () => void, onProble
       timer ??= setTimeout(() => {
         timer = undefined;
         onChange();
-      }, settleMs);
+      }, collectMs);
     });
     watcher.on("error", fail);
   } catch (error) {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { ChangePace } from "./change-pace.ts";
 
-/** The batches that a namespace with one change in each `everyMs` gets in `forMs`, and the longest pause of a change. */
-function batches(everyMs: number, forMs: number, afterMs = 50): { readonly count: number; readonly maxWaitMs: number } {
+/** The batches that a namespace with one change in each `intervalMs` gets in `totalMs`, and the longest pause of a change. */
+function batches(intervalMs: number, totalMs: number, afterMs = 50): { readonly count: number; readonly maxWaitMs: number } {
   let now = 1000;
   const pace = new ChangePace(() => now);
   const times = new Set<number>();
   let maxWaitMs = 0;
-  for (; now < 1000 + forMs; now += everyMs) {
+  for (; now < 1000 + totalMs; now += intervalMs) {
     const pauseMs = pace.pauseMs("a", afterMs);
     times.add(now + pauseMs);
     maxWaitMs = Math.max(maxWaitMs, pauseMs);

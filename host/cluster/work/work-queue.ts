@@ -36,7 +36,7 @@ export class WorkQueue {
   /** Keys that were added while they were worked on. */
   readonly #again = new Set<string>();
   /** Keys that are due later, with the time on the monotonic clock in ms. */
-  readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueMs: number }>();
+  readonly #timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly dueAt: number }>();
   readonly #failures = new Map<string, number>();
   #signal: AbortSignal | undefined;
   #idle: (() => void) | undefined;
@@ -63,12 +63,12 @@ export class WorkQueue {
   /** Adds a key, at once or after some ms. A key that waits already is not added twice; the earlier time counts. */
   add(key: string, afterMs = 0): void {
     const later = this.#timers.get(key);
-    const dueMs = this.#clock.now() + afterMs;
-    if (afterMs > 0 && (this.#waiting.has(key) || (later !== undefined && later.dueMs <= dueMs))) return;
+    const dueAt = this.#clock.now() + afterMs;
+    if (afterMs > 0 && (this.#waiting.has(key) || (later !== undefined && later.dueAt <= dueAt))) return;
     clearTimeout(later?.timer);
     this.#timers.delete(key);
     if (afterMs > 0) {
-      this.#timers.set(key, { timer: setTimeout(() => this.add(key), afterMs), dueMs });
+      this.#timers.set(key, { timer: setTimeout(() => this.add(key), afterMs), dueAt });
       return;
     }
     if (this.#working.has(key)) this.#again.add(key);

@@ -21,14 +21,14 @@ const workers = 2;
 /** Pause after a change in which further changes of the namespace are collected, in ms. */
 const collectMs = 500;
 /** Interval in ms at which the first list is awaited, and the maximum wait. */
-const listingMs = 100;
-const maxListingMs = 60_000;
+const pollMs = 100;
+const maxWaitMs = 60_000;
 /** Interval in ms of the reads of the configuration. */
-const settingsMs = 2_000;
+const intervalMs = 2_000;
 /** Least time between two writes to a definition, so that another writer of the annotation causes no storm, in ms. */
-const minWriteMs = 10_000;
+const minPauseMs = 10_000;
 /** Pause after a refused write: a policy of the cluster does not change in a moment. */
-const refusedMs = 600_000;
+const retryPauseMs = 600_000;
 
 const done: WorkOutcome = { kind: "done" };
 
@@ -83,11 +83,11 @@ class DefinitionsPart {
     this.#definitions.start(signal);
     const startedAt = this.#context.clock.now();
     // A comparison with a part of the definitions would write findings twice.
-    while (!this.#definitions.complete && !signal.aborted && this.#context.clock.now() - startedAt < maxListingMs) {
-      await setTimeout(listingMs);
+    while (!this.#definitions.complete && !signal.aborted && this.#context.clock.now() - startedAt < maxWaitMs) {
+      await setTimeout(pollMs);
     }
     this.#readSettings();
-    const timer = setInterval(() => this.#readSettings(), settingsMs);
+    const timer = setInterval(() => this.#readSettings(), intervalMs);
     await this.#queue.run(signal);
     clearInterval(timer);
   }
@@ -175,14 +175,14 @@ class DefinitionsPart {
     if (stored === undefined || !this.#wanted.has(key)) return done;
     const wanted = this.#wanted.get(key);
     if (stored.conditions === wanted) return done;
-    const pauseMs = (this.#writtenAt.get(key) ?? -Infinity) + minWriteMs - this.#context.clock.now();
+    const pauseMs = (this.#writtenAt.get(key) ?? -Infinity) + minPauseMs - this.#context.clock.now();
     if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
     const metadata = { resourceVersion: stored.resourceVersion, annotations: { [conditionsAnnotation]: wanted ?? null } };
     const path = `${group}/namespaces/${namespace}/network-attachment-definitions/${name}`;
     const answer = await this.#context.objects.patch(path, { metadata });
     if (answer.kind === "refused") {
       this.#context.log("warn", `${key}: its conditions cannot be written: ${answer.why}`);
-      return { kind: "again", afterMs: refusedMs };
+      return { kind: "again", afterMs: retryPauseMs };
     }
     if (answer.kind === "object") {
       this.#writtenAt.set(key, this.#context.clock.now());

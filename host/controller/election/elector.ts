@@ -46,7 +46,7 @@ export class Elector {
   readonly #collection: string;
   readonly #path: string;
   /** The last seen holder and renewal, and since when they are unchanged, in ms of the monotonic clock. */
-  #seen: { readonly mark: string; readonly atMs: number } = { mark: "", atMs: 0 };
+  #seen: { readonly mark: string; readonly seenAt: number } = { mark: "", seenAt: 0 };
   #lastWarning = "";
   /** Conflicts in a row without another leader. */
   #conflicts = 0;
@@ -139,8 +139,8 @@ export class Elector {
   #unchangedMs({ holder, renewTime }: StoredLease): number {
     const mark = `${holder} ${renewTime}`;
     const now = this.#init.clock.now();
-    if (this.#seen.mark !== mark) this.#seen = { mark, atMs: now };
-    return now - this.#seen.atMs;
+    if (this.#seen.mark !== mark) this.#seen = { mark, seenAt: now };
+    return now - this.#seen.seenAt;
   }
 
   #failed(why: string): false {

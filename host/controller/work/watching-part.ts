@@ -24,7 +24,7 @@ export interface WatchingPartInit<C extends PartCollections> {
 }
 
 /** Pause of a key while a collection is incomplete again, because it has an object that is too large to be stored, in ms. */
-const incompleteMs = 10_000;
+export const incompleteMs = 10_000;
 
 /** Makes the part. Keys stay in the queue until the collections are ready: earlier, missing objects would count as removed. */
 export function watchingPart<C extends PartCollections>({ name, workers, firstKey, ...init }: WatchingPartInit<C>): MakePart {

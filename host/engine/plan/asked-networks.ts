@@ -10,9 +10,8 @@ import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { PlanContext } from "../call.ts";
-import type { ClaimedNetwork } from "../planned/claimed-network.ts";
-import { claimedNetworks } from "../planned/claimed-networks.ts";
-import { type SelectedNetworks, selectedNetworks } from "../planned/plan-feature.ts";
+import { claimedNetworks, selectedNetworks } from "../planned/feature-hooks.ts";
+import type { ClaimedNetwork, SelectedNetworks } from "../planned/plan-feature.ts";
 import type { Definitions } from "./plan-definition.ts";
 
 /** The pod of a call, as far as it is known. */

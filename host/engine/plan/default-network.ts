@@ -157,9 +157,10 @@ export function requireReady({ configuration }: ConfigurationContext): Result<vo
  * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
  */
 export async function waitUntilReady({ request, configuration, deadline, clock, warn }: Call): Promise<Result<void>> {
-  const { readinessindicatorfile: file, readinessTimeoutMs: addMs, readinessDelTimeoutMs: delMs } = configuration;
+  const { readinessindicatorfile: file, readinessTimeoutMs, readinessDelTimeoutMs } = configuration;
   if (file === undefined || (request.verb !== "ADD" && request.verb !== "DEL")) return ok(undefined);
-  const maxWaitMs = Math.min(request.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
+  const timeoutMs = request.verb === "ADD" ? readinessTimeoutMs : readinessDelTimeoutMs;
+  const maxWaitMs = Math.min(timeoutMs, Math.floor(deadline.stepMs));
   const started = clock.now();
   while (!existsSync(file)) {
     if (clock.now() - started < maxWaitMs) {

@@ -15,7 +15,7 @@ import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
-import { completed } from "../planned/plan-feature.ts";
+import { completed } from "../planned/feature-hooks.ts";
 import type { LinksBefore } from "../record/record-links.ts";
 import { type AskedNetwork, type AskedNetworks, askedNetworks, type KnownPod } from "./asked-networks.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
@@ -126,6 +126,7 @@ interface NamelessAttachment {
 function configuredAttachment(call: PlanContext, network: FurtherNetwork): NamelessAttachment {
   const conflist = selfContainedText(network.list);
   return {
+    // Only a message about names shows the two: the network is in no namespace.
     request: { name: network.source, namespace: "configuration" },
     plan: async (ifname) => ok({ ...network, conflist, attachment: attachmentOf(call, ifname), request: undefined }),
   };
@@ -222,7 +223,7 @@ async function linkNamesWhileFindingPlugins(
   linksBefore: () => Promise<LinksBefore>,
 ): Promise<readonly string[]> {
   startFindingPlugins(call, first);
-  // Such as a link that a device plugin moved in. An unreadable namespace counts as empty.
+  // A device plugin may have moved a link in. An unreadable namespace counts as empty.
   return (await linksBefore())?.links.map(({ name }) => name) ?? [];
 }
 

@@ -19,7 +19,7 @@ import { trustEverybody } from "../../../src/configuration/keys/definition-keys.
 import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { DefinitionSource } from "../../cluster/cluster.ts";
 import type { AttachmentPlan, BoundNetwork } from "../planned/attachment-plan.ts";
-import type { ClaimedNetwork } from "../planned/claimed-network.ts";
+import type { ClaimedNetwork } from "../planned/plan-feature.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 import type { PlanContext } from "../call.ts";
 

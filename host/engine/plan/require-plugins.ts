@@ -61,7 +61,7 @@ async function refuseVersions(
     for (const plugin of list.plugins) {
       const found = await plugins.find(plugin.type);
       if (found.what !== "native") continue;
-      const run = runStep({ network: list.name, ifname: "" }, versionStepMs);
+      const run = runStep({ network: list.name, ifname: "" }, stepMs);
       const refusal = await versionRefusal(list, { plugin, found, path: request.path, inherited, run });
       if (refusal !== undefined) return failed({ ...refusal, msg: `network ${source}: ${refusal.msg}` });
     }
@@ -124,7 +124,7 @@ function searchedDirectories(path: string, found: string): string {
 }
 
 /** Maximum milliseconds for a plugin's answer to VERSION. */
-const versionStepMs = 5000;
+const stepMs = 5000;
 /** Maximum number of binaries in the cache of answers. */
 const maxBinaries = 256;
 

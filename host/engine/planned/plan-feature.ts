@@ -1,14 +1,17 @@
-// The part of an optional feature in the plan of an ADD. Programs hand the list of features in; planning knows none of them by name.
+// The form of an optional feature's part in an ADD. Programs hand the list of features in; the engine knows none of them by name, and runs their hooks by
+// `feature-hooks.ts`.
 
+import type { NetworkList } from "../../../src/cni/network-list.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../../src/fault/result.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
+import type { ClaimedDevice } from "../../store/journal/entry.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
-import type { ClaimedNetwork } from "./claimed-network.ts";
 
 /** The attachments of a pod as planned so far. */
 export interface PlannedNetworks {
@@ -33,6 +36,28 @@ export interface SelectedNetworks {
   /** The network on the runtime's interface. `target` is undefined if it is the cluster's default network. */
   readonly primary: { readonly podNetwork: string; readonly target: SelectedNetwork | undefined };
   readonly further: readonly SelectedNetwork[];
+}
+
+/** A network that a resource claim of the pod asks for, and the device that its attachment uses. */
+export interface ClaimedNetwork {
+  /** The claim and its request, for messages. */
+  readonly what: string;
+  readonly selection: NetworkSelection;
+  /** The list that the claim itself has, in the place of a definition. */
+  readonly inline: NetworkAttachmentDefinition | undefined;
+  /** The attachment's PodNetwork. */
+  readonly podNetwork?: string;
+  /** The definitions of the PodNetwork that add keys to its chain. */
+  readonly further?: readonly { readonly namespace: string; readonly name: string }[];
+  /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
+  readonly isTrusted: boolean;
+  /** The network's list with the device. */
+  readonly place: (list: NetworkList) => Result<NetworkList>;
+  /** The AddressPool that the attachment must have an address of. */
+  readonly pool?: string;
+  /** The device information of an exclusive device, for the network status. */
+  readonly device?: object;
+  readonly claim: ClaimedDevice;
 }
 
 /** A pod whose interfaces are about to be made. */
@@ -146,130 +171,4 @@ export interface PlanFeature {
 export interface Guarding {
   /** Settles when the preparation is in force. Its rejection is handled even if nobody waits. */
   readonly inForce: Promise<Result<void>>;
-}
-
-/** The preparation whose end this is. */
-export function guardingOf(inForce: Promise<Result<void>>): Guarding {
-  inForce.catch(() => undefined);
-  return { inForce };
-}
-
-/**
- * Lets each feature guard the pod before its interfaces are made. The runtime's own network may be attached before the preparation is in force. Fault: that of the
- * first feature that cannot.
- */
-export async function guarded(
-  features: readonly PlanFeature[],
-  context: GuardContext,
-  pod: GuardedPod,
-): Promise<Result<Guarding>> {
-  const begun: Promise<Result<void>>[] = [];
-  for (const { guard } of features) {
-    if (guard?.isOn(context.configuration) !== true) continue;
-    const guarding = await guard.guard(context, pod);
-    if (!guarding.ok) {
-      // The call must not end before its effects.
-      await Promise.all(begun);
-      return guarding;
-    }
-    begun.push(guarding.value.inForce);
-  }
-  return ok(guardingOf(Promise.all(begun).then((ends) => ends.find((each) => !each.ok) ?? ok(undefined))));
-}
-
-/** Whether a feature has a part on the node. */
-export function needsSecuring(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
-  return features.some(({ guard }) => guard?.node?.isOn(configuration) === true);
-}
-
-/** Lets each feature act on the node once the pod's interfaces are there. Fault: that of the first feature that cannot. */
-export async function secured(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
-  for (const { guard } of features) {
-    if (guard?.node?.isOn(context.configuration) !== true) continue;
-    const done = await guard.node.secure(context, pod);
-    if (!done.ok) return done;
-  }
-  return ok(undefined);
-}
-
-/** Lets each feature remove its part on the node of a container whose attachments are undone. */
-export async function released(features: readonly PlanFeature[], context: GuardContext, containerId: string): Promise<void> {
-  for (const { guard } of features)
-    if (guard?.node?.isOn(context.configuration) === true) await guard.node.release(context, containerId);
-}
-
-/** The networks of the one feature that selects any for the pod. */
-export async function selectedNetworks(
-  features: readonly PlanFeature[],
-  context: FeatureContext,
-  cluster: Cluster | undefined,
-  pod: Pod | undefined,
-): Promise<Result<SelectedNetworks | undefined>> {
-  for (const { networks } of features) {
-    if (networks?.isNeeded(context.configuration, pod) !== true) continue;
-    const selected = await networks.select(context, cluster, pod);
-    if (!selected.ok || selected.value !== undefined) return selected;
-  }
-  return ok(undefined);
-}
-
-/** The annotations that features write for these attachments. */
-export async function featureAnnotations(
-  features: readonly PlanFeature[],
-  attachments: readonly ShownAttachment[],
-): Promise<Readonly<Record<string, string>>> {
-  if (attachments.every(({ podNetwork }) => podNetwork === undefined)) return {};
-  const annotations = await Promise.all(features.map(({ networks }) => networks?.annotations(attachments) ?? {}));
-  return Object.assign({}, ...annotations);
-}
-
-/** The devices that the features know of the call's pod. `pod` and `cluster` are asked only if a feature needs them. */
-export async function furtherDevices(
-  features: readonly PlanFeature[],
-  configuration: HostConfiguration,
-  pod: () => Result<PodOfCall | undefined>,
-  cluster: () => Promise<Cluster | undefined>,
-): Promise<Result<readonly FurtherDevices[]>> {
-  const devices: FurtherDevices[] = [];
-  for (const feature of features) {
-    if (feature.devices?.isOn(configuration) !== true) continue;
-    const named = pod();
-    if (!named.ok) return named;
-    const source = await cluster();
-    if (named.value === undefined || source === undefined) continue;
-    const read = await feature.devices.read(named.value, source);
-    if (!read.ok) return read;
-    if (read.value !== undefined) devices.push(read.value);
-  }
-  return ok(devices);
-}
-
-/** The attachments with what the features add to them. */
-export async function completed(
-  features: readonly PlanFeature[],
-  configuration: HostConfiguration,
-  planned: PlannedNetworks,
-): Promise<Result<readonly AttachmentPlan[]>> {
-  let { attachments } = planned;
-  for (const { completion } of features) {
-    if (completion?.isNeeded(configuration, attachments) !== true) continue;
-    const whole = await completion.complete({ ...planned, attachments });
-    if (!whole.ok) return whole;
-    attachments = whole.value;
-  }
-  return ok(attachments);
-}
-
-/** The fault of an attachment that a feature can complete only when a pod starts. */
-export async function refusedOfRunningPod(
-  features: readonly PlanFeature[],
-  configuration: HostConfiguration,
-  attachment: AttachmentPlan,
-): Promise<Result<void>> {
-  for (const { completion } of features) {
-    if (completion?.isNeeded(configuration, [attachment]) !== true) continue;
-    const refused = await completion.refuse(attachment);
-    if (!refused.ok) return refused;
-  }
-  return ok(undefined);
 }

@@ -8,9 +8,9 @@ import { removalPlan, bondMembers, type MembersPlan, membersPlan } from "../../.
 import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
-import type { NetlinkSender } from "../../system/netlink/exchange.ts";
+import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { linkChange, linkRequest } from "../../system/netlink/link-change.ts";
-import { linkStateIn } from "../../system/netlink/link-state.ts";
+import { linkStatesIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 import { findInNamespace, removeLink, renameLink, takeName } from "../../system/netlink/namespace-links.ts";
 import type { Call } from "../call.ts";
@@ -165,8 +165,6 @@ function kept(source: string, ifname: string, state: string, why: string): Resul
   return failed(fault("LINK_KEPT", `${what}. Its addresses stay reserved, because the link may still use them`));
 }
 
-const deadlineMs = 10_000;
-
 /**
  * Removes the node's end of this link, if it still exists: the kernel removes both ends of a veth together. Other kinds have no end on the node.
  * Fault NETLINK_FAILED.
@@ -174,7 +172,7 @@ const deadlineMs = 10_000;
 export async function removeNodeEnd(shim: NetlinkSender, { kind, index, peer }: LinkIdentity): Promise<Result<void>> {
   if (kind !== "veth" || peer === undefined) return ok(undefined);
   const { reply } = await shim.netlink({ path: "", request: encodeRequests([linkRequest(peer)]), deadlineMs });
-  const [end] = decodeAnswers(reply, 1)[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  const [end] = linkStatesIn(decodeAnswers(reply, 1)[0]);
   // The other end keeps its index in a namespace where the index is free.
   const isOwn = end?.kind === "veth" && end.link === index && end.linkNamespace !== undefined;
   return isOwn ? removeLink(shim, "", end) : ok(undefined);

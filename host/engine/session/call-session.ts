@@ -21,7 +21,7 @@ import type { SessionParts } from "./open-call.ts";
 import { serveCall } from "./serve-call.ts";
 
 /** Maximum milliseconds that the session spends on Kubernetes events after the reply. */
-const maxEventsMs = 3_000;
+const maxEndMs = 3_000;
 
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
@@ -94,14 +94,14 @@ export class CallSession {
    * Runs an internal call: the daemon undoes or changes attachments without a runtime's call. `work` gets the call that a runtime's request
    * `request` would open. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
    */
-  async runInternal(
+  async runInternal<T>(
     request: Request,
-    work: (call: Call) => Promise<Result<void>>,
-  ): Promise<{ readonly result: Result<void>; readonly logText: string }> {
+    work: (call: Call) => Promise<Result<T>>,
+  ): Promise<{ readonly result: Result<T>; readonly logText: string }> {
     const { openInternalCall } = await import("./internal-call.ts");
     const { now } = this.#node.clock;
     const started = now();
-    let result: Result<void>;
+    let result: Result<T>;
     try {
       const opened = openInternalCall(request, this.#parts);
       if (opened.ok) {
@@ -148,7 +148,7 @@ export class CallSession {
     if (this.#ms !== undefined)
       this.#events.tell({ what: "call-ended", ms: this.#ms, fault: this.#fault, configuration: this.#configuration });
     const cluster = await this.#cluster?.catch(() => undefined);
-    await cluster?.end(maxEventsMs);
+    await cluster?.end(maxEndMs);
   }
 
   #answer(request: Request, waitedMs: number): Promise<CallAnswer> {

@@ -24,7 +24,7 @@ import type { CallEvents } from "../events/call-events.ts";
 import type { PluginOutput } from "../events/call-log.ts";
 import { traceFile } from "../events/trace-file.ts";
 import type { Node } from "../node.ts";
-import { furtherDevices } from "../planned/plan-feature.ts";
+import { furtherDevices } from "../planned/feature-hooks.ts";
 import { chainRunner } from "../steps/chain-runner.ts";
 
 /** Maximum milliseconds that a call waits for another call of the same container. */

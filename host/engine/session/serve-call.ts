@@ -10,7 +10,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
-import { searchTimeMs } from "../../protocol/search-time.ts";
+import { searchTimeMs } from "../../protocol/engine-variables.ts";
 import { type Call, journalKey } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import type { Release } from "../call/call-locks.ts";

@@ -124,7 +124,7 @@ async function callPrepared(
   await pending.ended();
   if (answer.ok) return answer;
   const { type } = step.plugin;
-  const isLate = answer.fault.kind === "LIMIT_TIME" && host.clock.now() - started >= maxMs - timerMs;
+  const isLate = answer.fault.kind === "LIMIT_TIME" && host.clock.now() - started >= maxMs - toleranceMs;
   return failed(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
 }
 
@@ -235,7 +235,7 @@ function withinDeadline(running: Step, deadlineMs: number, { now }: Clock): Step
 const delegatedShare = 3 / 4;
 
 /** Milliseconds by which a timer may fire early. */
-const timerMs = 2;
+const toleranceMs = 2;
 
 /** The fault of a component that the call's deadline, or that of its caller, has ended: with more time it might have succeeded. */
 function callTimeout(type: string, maxMs: number): Fault {

@@ -23,7 +23,7 @@ import { textOf } from "../../../src/text/utf8.ts";
 const stdoutCap = 4 * 1024 * 1024;
 const stderrCap = 64 * 1024;
 /** Milliseconds between tries, and the number of tries, for a plugin whose file is open for writing (ETXTBSY). */
-const busyMs = 1000;
+const pauseMs = 1000;
 const maxTries = 6;
 /** Errors of execve(2) that the plugin's file causes: the next try fails, too. */
 const lastingErrors: ReadonlySet<number> = new Set([
@@ -115,8 +115,8 @@ async function execute(shim: Shim, { now }: Clock, effect: ExecEffect): Promise<
   for (let tries = 1; ; tries++) {
     const executed = await shim.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - now())) });
     const busy = executed.outcome.kind === "text-busy" && tries < maxTries;
-    if (!busy || due - now() < busyMs) return executed;
-    await setTimeout(busyMs);
+    if (!busy || due - now() < pauseMs) return executed;
+    await setTimeout(pauseMs);
   }
 }
 

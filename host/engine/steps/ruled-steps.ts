@@ -3,15 +3,13 @@
 
 import { setTimeout } from "node:timers/promises";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import { describePlugin, type RunStep } from "../../../src/cni/chains.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { passedOverStepOf } from "../../../src/cni/failed-step.ts";
 import { stepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { decide, retryPauseMs, whyNotOpen } from "../../../src/step-policy/failure-policy.ts";
-import { redactorOf } from "../../../src/text/secret-values.ts";
 import type { Call, ChainIdentity } from "../call.ts";
-import type { CallEvents } from "../events/call-events.ts";
-import { type ShadowReport, shadowText } from "../../../src/step-policy/shadow-report.ts";
+import { tellPassedOver, tellRetried } from "../events/tell-verdicts.ts";
 
 /** Makes the runner of a chain's steps by its rules. Its outcome of a step that is passed over is a success with `passedOver`. */
 export function ruled(call: Call, chain: ChainIdentity, rules: StepRules, run: RunStep): RunStep {
@@ -79,48 +77,4 @@ function undoOf({ isNameTaken }: ChainIdentity, step: ChainStep): ChainStep {
 function withReason(failure: Fault, reason: string | undefined): Fault {
   if (reason === undefined) return failure;
   return { ...failure, details: failure.details === undefined ? reason : `${reason}\n${failure.details}` };
-}
-
-/** The chain of a step. */
-interface Chain {
-  readonly network: string;
-  readonly ifname: string;
-}
-
-function describe({ network, ifname }: Chain, { plugin, verb }: ChainStep): string {
-  const at = ifname === "" ? "" : ` as ${ifname}`;
-  return `network ${network}${at}: ${verb} of plugin ${describePlugin(plugin)}`;
-}
-
-/** Tells that a failed step is tried again. `tries`: the number of tries so far. */
-export function tellRetried(events: CallEvents, chain: Chain, step: ChainStep, failure: Fault, tries: number): void {
-  const { network, ifname } = chain;
-  const text = `failed with code ${failure.code} and is tried again (try ${tries + 1}): ${failure.msg}`;
-  events.tell({ what: "step-retried", step, network, ifname, fault: failure });
-  events.tell({ what: "step-decided", step, verdict: { kind: "failure-policy", text } });
-  events.warn(`${describe(chain, step)} ${text}`);
-}
-
-/** Tells that a failed step is passed over. `undoing`: the fault of its DEL; undefined if the DEL succeeded or was not needed. */
-export function tellPassedOver(events: CallEvents, chain: Chain, step: ChainStep, failure: Fault, undoing?: Fault): void {
-  const { network, ifname } = chain;
-  const left = undoing === undefined ? "" : `. Its DEL failed too; the attachment's DEL tries again: ${undoing.msg}`;
-  const text = `failed and was passed over (failure policy "open"): ${failure.msg}${left}`;
-  events.tell({ what: "step-passed-over", step, network, ifname, fault: failure });
-  events.tell({ what: "step-decided", step, verdict: { kind: "failure-policy", text } });
-  events.warn(`${describe(chain, step)} ${text}`);
-}
-
-/** Tells that a shadow has run beside the step, or could not. */
-export function tellShadow(events: CallEvents, chain: Chain, step: ChainStep, report: ShadowReport): void {
-  // The text may have parts of the step's configuration.
-  const text = redactorOf(step)(shadowText(report));
-  const shadow = `the shadow ${report.shadow} of ${report.type}`;
-  events.tell({ what: "shadow-ended", network: chain.network, report, text });
-  events.tell({
-    what: "step-decided",
-    step,
-    verdict: { kind: "shadow", text: `${shadow} ${text === "" ? "answers the same" : text}` },
-  });
-  if (text !== "") events.warn(`${describe(chain, step)}: ${shadow} ${text}`);
 }

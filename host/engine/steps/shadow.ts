@@ -19,7 +19,7 @@ import type { Step } from "../../capabilities/step.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { ShadowOutcome } from "../../../src/step-policy/shadow-report.ts";
 import type { Call, ChainIdentity } from "../call.ts";
-import { tellShadow } from "./ruled-steps.ts";
+import { tellShadow } from "../events/tell-verdicts.ts";
 
 /** Maximum milliseconds by which one shadow may delay a call. */
 export const shadowMs = 1000;

@@ -20,10 +20,10 @@ import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts
 import { newSpanId } from "../../system/span-id.ts";
 
 /** The origin of a chain's steps, and the maximum milliseconds of one. */
-type Asked = Pick<Step, "origin" | "timeoutMs">;
+type ChainTerms = Pick<Step, "origin" | "timeoutMs">;
 
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
-export function stepRunner(call: Call, chain: ChainIdentity, asked: Asked): RunStep {
+export function stepRunner(call: Call, chain: ChainIdentity, asked: ChainTerms): RunStep {
   const { events, clock } = call;
   const { origin } = asked;
   const { network, ifname } = chain;
@@ -45,7 +45,7 @@ export function stepRunner(call: Call, chain: ChainIdentity, asked: Asked): RunS
 function stepOf(
   call: Call,
   chain: ChainIdentity,
-  { origin, timeoutMs }: Asked,
+  { origin, timeoutMs }: ChainTerms,
   step: ChainStep,
   callers: readonly string[],
   maxMs: number,

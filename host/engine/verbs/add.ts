@@ -18,7 +18,8 @@ import {
   originInAdd,
   plannedAttachment,
 } from "../planned/attachment-plan.ts";
-import { guarded, type Guarding, guardingOf, needsSecuring, secured } from "../planned/plan-feature.ts";
+import { guarded, guardingOf, needsSecuring, secured } from "../planned/feature-hooks.ts";
+import type { Guarding } from "../planned/plan-feature.ts";
 import { hasName } from "../../../src/pod-link/link-identity.ts";
 import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
 import { type Call, journalKey } from "../call.ts";

@@ -16,7 +16,7 @@ import type { GcPlan, GcRound } from "./gc-plan.ts";
 import { runChain } from "../../../src/cni/chains.ts";
 
 /** Maximum milliseconds of one plugin's GC. All other calls wait meanwhile, so it is a fraction of the time that they wait for a lock. */
-const exclusiveStepMs = 15_000;
+const stepMs = 15_000;
 
 /** A network with its valid attachments, by `attachmentKey`. */
 export interface KnownNetwork {
@@ -58,7 +58,7 @@ export async function runPluginGc({ call, plan, faults }: GcRound, list: Network
     );
     const { definition } = network;
     const identity = { network: list.name, ifname: "", definition, knownContainers: plan.knownContainers };
-    const ended = await runChain(chain, call.runStep(identity, exclusiveStepMs));
+    const ended = await runChain(chain, call.runStep(identity, stepMs));
     if (!ended.ok) faults.push(ended.fault);
   } finally {
     lock.value();

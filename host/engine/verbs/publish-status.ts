@@ -6,7 +6,8 @@ import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { Attached, PlannedPod, ShownAttachment } from "../planned/attachment-plan.ts";
-import { featureAnnotations, type PlanFeature } from "../planned/plan-feature.ts";
+import { featureAnnotations } from "../planned/feature-hooks.ts";
+import type { PlanFeature } from "../planned/plan-feature.ts";
 
 /** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
 export async function publishStatus(

@@ -11,7 +11,7 @@ import { findDefaultNetwork, requireReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
 
 /** Maximum milliseconds of a plugin's STATUS: a runtime asks every few seconds, and a hanging plugin must not delay it. */
-const statusStepMs = 5000;
+const stepMs = 5000;
 
 /** Checks that an ADD could be served. Faults: NOT_AVAILABLE (50), or the failing plugin's own. */
 export async function status(call: Call): Promise<Result<void>> {
@@ -27,7 +27,7 @@ export async function status(call: Call): Promise<Result<void>> {
   const unwritable = await whyUnwritable(cniDir);
   if (unwritable !== undefined) return failed(unavailable(fault("STORE_FAILED", `journal in ${cniDir}: ${unwritable}`)));
   const chain = statusChain({ list: list.value, path: call.request.path, inherited: call.inherited });
-  const ended = await runChain(chain, call.runStep({ network: list.value.name, ifname: "" }, statusStepMs));
+  const ended = await runChain(chain, call.runStep({ network: list.value.name, ifname: "" }, stepMs));
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }
 

@@ -18,7 +18,7 @@ import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts"
 import { findInNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
 import { type Call, isOfAnotherBoot } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
-import { released } from "../planned/plan-feature.ts";
+import { released } from "../planned/feature-hooks.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";

@@ -4,7 +4,7 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 
 /** Events of one replacement come close together; the look comes this long after the first, in ms. */
-const settleMs = 50;
+const collectMs = 50;
 
 /** Calls `look` after each change in one of the directories, and each `intervalMs`. */
 export class DirectoryChanges {
@@ -55,7 +55,7 @@ export class DirectoryChanges {
     this.#settling ??= setTimeout(() => {
       this.#settling = undefined;
       this.#look();
-    }, settleMs).unref();
+    }, collectMs).unref();
   }
 }
 

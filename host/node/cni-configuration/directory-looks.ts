@@ -26,9 +26,9 @@ interface Look {
 }
 
 /** A default network or a shim that is missing for less time is being replaced, in ms. */
-const absenceMs = 5_000;
+const graceMs = 5_000;
 /** Interval of the looks until the daemon can serve calls, in ms. */
-const beforeServingMs = 250;
+const pollMs = 250;
 
 /** The looks of one daemon. */
 export class DirectoryLooks {
@@ -77,7 +77,7 @@ export class DirectoryLooks {
       return { ...state, written: !removed.ok, problem: removed.ok ? undefined : removed.fault };
     }
     if (!state.written && !this.#deps.canServe()) {
-      this.#lookAgain(beforeServingMs);
+      this.#lookAgain(pollMs);
       return unchanged(undefined);
     }
     const templateText = readText(this.#init.template);
@@ -158,7 +158,7 @@ export class DirectoryLooks {
   async #withoutPart(state: WrittenState, problem: Fault): Promise<FileState> {
     const now = this.#deps.clock.now();
     this.#absentSince ??= now;
-    const leftMs = this.#absentSince + absenceMs - now;
+    const leftMs = this.#absentSince + graceMs - now;
     // Without the file, pods would use the network that the pin excludes.
     if (leftMs > 0 || this.#init.pinned !== undefined) {
       if (leftMs > 0) this.#lookAgain(leftMs);

@@ -4,23 +4,23 @@
 /** Pauses before the second, third and each further restoration, in ms. */
 const pausesMs = [0, 60_000, 600_000] as const;
 /** After this time without a change the pace begins anew, in ms. */
-const calmMs = 1_800_000;
+const quietMs = 1_800_000;
 
 /** The pace of one file. */
 export class RestorePace {
   #changes = 0;
-  #lastMs = -Infinity;
+  #lastAt = -Infinity;
 
   /** Another program has removed or changed the file. `nowMs` is the time of a monotonic clock. */
   changed(nowMs: number): void {
-    if (nowMs - this.#lastMs > calmMs) this.#changes = 0;
+    if (nowMs - this.#lastAt > quietMs) this.#changes = 0;
     this.#changes += 1;
-    this.#lastMs = nowMs;
+    this.#lastAt = nowMs;
   }
 
   /** Milliseconds until the file may be written; 0: now. */
   pauseMs(nowMs: number): number {
     const pause = pausesMs[Math.min(this.#changes - 1, pausesMs.length - 1)] ?? 0;
-    return Math.max(0, this.#lastMs + pause - nowMs);
+    return Math.max(0, this.#lastAt + pause - nowMs);
   }
 }

@@ -17,9 +17,9 @@ export interface ControllerLease {
 }
 
 /** Interval in ms of the reads of the Lease. */
-const lookPauseMs = 1_000;
+const intervalMs = 1_000;
 /** A controller's Lease has 15 s by default and 600 s at most; a longer one is not waited for. */
-const maxLeaseMs = 600_000;
+const maxLeaseSeconds = 600;
 /** Objects that are patched at the same time. */
 const atOnce = 16;
 /** Attempts for an object that others change meanwhile. */
@@ -47,8 +47,8 @@ export async function runningController(
     first ??= lease.resourceVersion;
     const unchangedMs = now() - began;
     if (judgeLease(lease, "", unchangedMs) !== "held") return ok(undefined);
-    if (lease.resourceVersion !== first || lease.durationSeconds * 1000 > maxLeaseMs) return ok(lease.holder);
-    await setTimeout(lookPauseMs);
+    if (lease.resourceVersion !== first || lease.durationSeconds > maxLeaseSeconds) return ok(lease.holder);
+    await setTimeout(intervalMs);
   }
 }
 

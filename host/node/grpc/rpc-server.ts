@@ -19,7 +19,6 @@ export const maxRequestBytes = 128 * 1024;
 const maxFields = 16 * 1024;
 /** Maximum memory of unfinished requests of all clients, in bytes. */
 const maxHeldBytes = 4 * 1024 * 1024;
-const usualClientMs = 10_000;
 /** Maximum bytes of events that wait for one client that does not read. */
 const maxUnsentBytes = 4 * 1024 * 1024;
 /** Maximum bytes of answers and events that wait for all clients, besides short ones. */
@@ -62,7 +61,7 @@ export class RpcServer {
     this.#warn = warn;
     this.#init = init;
     this.#methods = new Map([...init.methods.values()].map((method) => [method.path, method]));
-    this.#clientMs = init.clientMs ?? usualClientMs;
+    this.#clientMs = init.clientMs ?? 10_000;
   }
 
   /** Listens, and makes the methods then: while another daemon has the socket, its state may change. Fault DAEMON_SOCKET. */

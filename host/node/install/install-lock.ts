@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { EWOULDBLOCK } from "../../system/errno.ts";
 import { tryFlock } from "../../system/libc/libc.ts";
-import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../system/clock.ts";
 
 const timeoutMs = 120_000;
 const pauseMs = 50;

@@ -57,7 +57,6 @@ const canaries: Readonly<Record<keyof typeof canaryComponents, Canary>> = {
 
 /** The defaults, with more time: on a slow node a component must end by the limit that it tries. */
 const proofLimits: Limits = { ...defaultLimits, timeMs: 10_000 };
-const leastDeadlineMs = 20_000;
 
 /** Runs each hostile component once. The runner's processes are those of the node. */
 export async function proveLimits(runner: GuestRunner, switches: ProofSwitches = {}): Promise<readonly LimitProof[]> {
@@ -77,7 +76,7 @@ export async function proveLimits(runner: GuestRunner, switches: ProofSwitches =
 async function run(runner: GuestRunner, bytes: Uint8Array, canary: Canary, switches: ProofSwitches): Promise<Fault | undefined> {
   const limits = { ...proofLimits, ...canary.limits, ...switches.limits };
   // A deadline that ends the component before its limit would prove nothing about the limit.
-  const deadlineMs = Math.max(leastDeadlineMs, limits.timeMs);
+  const deadlineMs = Math.max(20_000, limits.timeMs);
   const granted = switches.granted ?? canary.granted ?? ["log", "leases"];
   const admitted = new Admission().admit(bytes, { granted, limits });
   if (!admitted.ok) return admitted.fault;

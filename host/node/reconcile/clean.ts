@@ -1,26 +1,20 @@
 // Undoes stale attachments through the agent, with the code, the configuration and the locks of a DEL. Under the container's lock, the
 // facts that made the attachment stale are checked again before anything changes.
 
-import { resolve } from "node:path";
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import type { Staleness } from "../../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Call } from "../../engine/call.ts";
 import { CurrentNetworks } from "../../engine/plan/current-network.ts";
 import { countFailedDel, finishAbandoned } from "../../engine/verbs/converge.ts";
-import { callLocks } from "../../engine/call/call-locks.ts";
-import type { CallSession } from "../../engine/session/call-session.ts";
 import { deletionOf } from "../../engine/session/internal-call.ts";
 import { withoutSharedResults } from "../../store/journal/shared-addresses.ts";
 import { undoEntry } from "../../engine/verbs/undo.ts";
-import type { Environment } from "../../protocol/fields.ts";
-import type { AgentEffects } from "../../protocol/shim.ts";
-import type { Request } from "../../protocol/messages.ts";
 import type { JournalEntry, JournalPlan } from "../../store/journal/entry.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
-import { covers } from "./cni-path.ts";
+import { type Agent, requireKept, runAgentCall } from "../agent-call.ts";
+import { agentStdin } from "./agent-stdin.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
 import type { Handled } from "./finding.ts";
 import { isHeld } from "./lease-list.ts";
@@ -37,7 +31,7 @@ export interface CleanDeps {
   /** Absolute, without a slash at its end. */
   readonly stateDirectory: string;
   readonly configurations: KeptConfigurations;
-  readonly agent: RoundAgent;
+  readonly agent: Agent;
   readonly takeLock: TakeLock;
   readonly dryRun: boolean;
   /** Reads the journal's current entries. */
@@ -46,20 +40,6 @@ export interface CleanDeps {
   readonly leftMs: () => number;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
-}
-
-/** The agent on one connection. Each connection has an object of its own. */
-export interface RoundAgent {
-  /** Looks at network namespaces and links, and sends packets in pods. */
-  readonly shim: AgentEffects;
-  /** The agent's environment. */
-  readonly environment: Environment;
-  /** Whether the agent executes native plugins. */
-  readonly runsPlugins: boolean;
-  /** Opens a call whose effects the agent carries out. */
-  readonly openCall: () => CallSession;
-  /** The request that a shim started by the runtime would send for such a call. */
-  readonly requestOf: (variables: Environment, stdin: Uint8Array) => Request;
 }
 
 type Work = (call: Call) => Promise<Result<Handled>>;
@@ -121,6 +101,7 @@ export class Cleaner {
       if (!keys.ok) return keys;
       if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
       if (this.#isDry(call)) return ok(dry);
+      // The journal has no entry any more that could keep the progress of this undo.
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
       const native = this.#nativeSteps(call);
@@ -137,47 +118,23 @@ export class Cleaner {
 
   /** Runs `work` with the context of a DEL, under the container's lock. Answers `busy` if another call holds the lock. */
   async #act(plan: JournalPlan, work: Work): Promise<Handled> {
-    const { openCall, requestOf } = this.#deps.agent;
-    const configured = this.#stdinOf(plan);
-    if ("why" in configured) return { handling: "reported", note: configured.why };
-    const session = openCall();
-    let handled: Handled = { handling: "reported" };
-    try {
-      const request = requestOf(deletionOf(plan), Buffer.from(configured.stdin));
-      const { result, logText } = await session.runInternal(request, async (opened) => {
-        const acted = await this.#actLocked(opened, plan, work);
-        if (acted.ok) handled = acted.value;
-        return acted.ok ? ok(undefined) : acted;
-      });
-      this.#deps.log(logText);
-      return result.ok ? handled : { handling: "failed", note: result.fault.msg };
-    } finally {
-      void session.end();
-    }
-  }
-
-  /** The configuration of a DEL for this plan, or the reason why this agent cannot run one. */
-  #stdinOf(plan: JournalPlan): { readonly stdin: string } | { readonly why: string } {
-    const { configurations, agent } = this.#deps;
-    const stdin = configurations.load(plan.network);
-    if (!stdin.ok) return { why: stdin.fault.msg };
-    if (stdin.value === undefined)
-      return { why: `the daemon has not yet received configuration ${plan.network} in a call of the runtime` };
-    const path = agent.environment.get("CNI_PATH") ?? "";
-    if (!covers(path, plan.cniPath))
-      return { why: `the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})` };
-    return { stdin: stdin.value };
+    const { agent, configurations, stateDirectory, takeLock, log } = this.#deps;
+    const configured = agentStdin(configurations, agent, plan);
+    if (!configured.ok) return { handling: "reported", note: configured.fault.msg };
+    if ("why" in configured.value) return { handling: "reported", note: configured.value.why };
+    const { stdin } = configured.value;
+    const init = { agent, variables: deletionOf(plan), stdin, stateDirectory, takeLock, maxWaitMs: 0, log };
+    const acted = await runAgentCall(init, (opened) => this.#actLocked(opened, plan, work));
+    return acted.ok ? acted.value : { handling: "failed", note: acted.fault.msg };
   }
 
   /** Runs `work` in the opened call under the container's lock, and tells the pod. Fault INTERNAL: the kept configuration is another one. */
   async #actLocked(opened: Call, plan: JournalPlan, work: Work): Promise<Result<Handled>> {
-    const { takeLock, stateDirectory, leftMs, agent } = this.#deps;
-    const { cniDir, name } = opened.configuration;
-    if (resolve(cniDir) !== stateDirectory || name !== plan.network)
-      return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
-    const locks = callLocks({ shim: agent.shim, takeLock }, stateDirectory, () => 0);
-    const call: Call = { ...opened, locks, runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())) };
-    const held = await locks.container(plan);
+    const { stateDirectory, leftMs } = this.#deps;
+    const configured = requireKept(opened, stateDirectory, plan.network);
+    if (!configured.ok) return configured;
+    const call: Call = { ...opened, runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())) };
+    const held = await call.locks.container(plan);
     if (!held.ok)
       return ok(held.fault.kind === "CALL_BUSY" ? { handling: "busy" } : { handling: "failed", note: held.fault.msg });
     let handled: Handled;

@@ -19,9 +19,9 @@ export interface ListedEntry {
   readonly version: string;
   readonly entry: JournalEntry;
   /** Start of the ADD, or the last write if the start is unknown; ms of the time of day. */
-  readonly begunMs: number;
+  readonly begunAt: number;
   /** The last write; ms of the time of day. */
-  readonly touchedMs: number;
+  readonly touchedAt: number;
   /** Directories that may hold leases of its attachments. */
   readonly leasePlaces: readonly string[];
 }
@@ -77,15 +77,15 @@ export class EntryList {
     return { ok: true, value: { entries: [...known.values()], damaged } };
   }
 
-  #listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry): ListedEntry {
+  #listed(key: JournalKey, { text, writtenAt }: Version, entry: JournalEntry): ListedEntry {
     const begun = Date.parse(entry.plan.begun ?? "");
     return {
       key,
       id: `${fileNameOf(key)} ${entry.plan.begun ?? ""} ${entry.plan.netns}`,
       version: text,
       entry,
-      begunMs: Number.isNaN(begun) ? writtenMs : begun,
-      touchedMs: writtenMs,
+      begunAt: Number.isNaN(begun) ? writtenAt : begun,
+      touchedAt: writtenAt,
       leasePlaces: this.#placesOf(entry),
     };
   }
@@ -102,13 +102,13 @@ export class EntryList {
 
 interface Version {
   readonly text: string;
-  readonly writtenMs: number;
+  readonly writtenAt: number;
 }
 
 /** The file's version; undefined if there is no file. */
 function versionOf(path: string): Version | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats && { text: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, writtenMs: stats.mtimeMs };
+  return stats && { text: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, writtenAt: stats.mtimeMs };
 }
 
 /** Whether the entry's file is unchanged since it was listed. */

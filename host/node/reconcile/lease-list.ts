@@ -10,7 +10,7 @@ import { inTurns } from "../../system/in-turns.ts";
 const maxFiles = 8192;
 
 /** A lease whose content names no owner. */
-export type OwnerlessLease = Pick<Lease, "path" | "writtenMs">;
+export type OwnerlessLease = Pick<Lease, "path" | "writtenAt">;
 
 /** The leases of directories. */
 export interface LeaseList {
@@ -29,15 +29,15 @@ export async function leasesIn(directory: string): Promise<LeaseList> {
     const stats = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
     if (content === undefined || stats === undefined) continue;
     const [containerId = "", ifname = ""] = content.trim().split(/\r?\n/u);
-    if (isOwnerless(content)) ownerless.push({ path, writtenMs: stats.mtimeMs });
-    else leases.push({ path, containerId, ifname, writtenMs: stats.mtimeMs });
+    if (isOwnerless(content)) ownerless.push({ path, writtenAt: stats.mtimeMs });
+    else leases.push({ path, containerId, ifname, writtenAt: stats.mtimeMs });
   }
   return { leases, ownerless };
 }
 
 /** Whether the lease file still exists unchanged. */
-export function isHeld({ path, writtenMs }: OwnerlessLease): boolean {
-  return attempt(() => lstatSync(path).mtimeMs) === writtenMs;
+export function isHeld({ path, writtenAt }: OwnerlessLease): boolean {
+  return attempt(() => lstatSync(path).mtimeMs) === writtenAt;
 }
 
 function addressesIn(directory: string): readonly string[] {

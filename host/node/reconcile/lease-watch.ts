@@ -43,8 +43,8 @@ export class LeaseWatch {
   /** The leases without an owner, each with whether the last round saw it unchanged. */
   lasting(ownerless: readonly OwnerlessLease[]): readonly { readonly path: string; readonly lasts: boolean }[] {
     const before = this.#ownerless;
-    this.#ownerless = new Map(ownerless.map(({ path, writtenMs }) => [path, writtenMs]));
-    return ownerless.map(({ path, writtenMs }) => ({ path, lasts: before.get(path) === writtenMs }));
+    this.#ownerless = new Map(ownerless.map(({ path, writtenAt }) => [path, writtenAt]));
+    return ownerless.map(({ path, writtenAt }) => ({ path, lasts: before.get(path) === writtenAt }));
   }
 
   /** Records the current entries. Answers the entries that left the journal and may have kept a lease. `nowMs`: time of day. */
@@ -57,7 +57,7 @@ export class LeaseWatch {
       listed.entry.plan.attachments.map(({ ifname }) => ({
         containerId: listed.key.containerId,
         ifname,
-        departedMs: nowMs,
+        departedAt: nowMs,
         listed,
       })),
     );

@@ -9,9 +9,9 @@ import { abandonedDirectory } from "../../store/journal/abandoned.ts";
 /** Subdirectories of the state directory in which files are written under a temporary name. */
 const writtenDirectories = ["journal", "results", abandonedDirectory, "configurations"];
 
-/** Subdirectories of the state directory with a temporary file older than `olderThanMs` (time of day). */
-export function leftoversIn(stateDirectory: string, olderThanMs: number): readonly string[] {
-  return writtenDirectories.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, olderThanMs));
+/** Subdirectories of the state directory with a temporary file older than `before` (time of day). */
+export function leftoversIn(stateDirectory: string, before: number): readonly string[] {
+  return writtenDirectories.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, before));
 }
 
 /** Removes the leftovers, if no call is under way. Answers whether it did. */
@@ -26,11 +26,11 @@ export async function removeLeftovers(stateDirectory: string, locks: CallLocks):
   }
 }
 
-function hasOld(directory: string, olderThanMs: number): boolean {
+function hasOld(directory: string, before: number): boolean {
   try {
     return readdirSync(directory).some((name) => {
       const stats = name.startsWith(".") ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
-      return stats !== undefined && stats.mtimeMs < olderThanMs;
+      return stats !== undefined && stats.mtimeMs < before;
     });
   } catch {
     return false;

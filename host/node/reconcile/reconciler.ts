@@ -8,7 +8,7 @@ import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { CallConfigurations } from "./call-configurations.ts";
-import type { RoundAgent } from "./clean.ts";
+import type { Agent } from "../agent-call.ts";
 import type { Finding, RoundReport, HandledKind } from "./finding.ts";
 import { RoundLog, roundSentence, stackOf } from "./round-log.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
@@ -29,7 +29,7 @@ export interface ReconcilerInit {
 /** The parts of the daemon that the reconciler uses. */
 export interface ReconcilerDeps {
   /** The agent that is connected now. */
-  readonly agent: () => RoundAgent | undefined;
+  readonly agent: () => Agent | undefined;
   readonly takeLock: TakeLock;
   readonly clock: Clock;
   /** Whether calls of the runtime wait in the queue. A round then begins nothing more. */
@@ -102,7 +102,7 @@ export class Reconciler {
    * Undoes at most one waiting finding through the shim of a call that the runtime made. Takes at most 2 s, and half of `leftMs`, the call's own
    * time. Several calls at once undo one after the other. Never fails.
    */
-  async undoWaiting(agent: RoundAgent, leftMs: number): Promise<void> {
+  async undoWaiting(agent: Agent, leftMs: number): Promise<void> {
     const ms = Math.min(withinCallMs, leftMs / 2);
     const state = [...this.#states.values()].find(({ waiting }) => waiting > 0);
     if (!undoingVerbs.has(agent.environment.get("CNI_COMMAND"))) return;
@@ -212,7 +212,7 @@ export class Reconciler {
   /** One round over each state directory, while there is time. `started`: by the monotonic clock, in ms. */
   async #roundOfStates(
     started: number,
-    agent: RoundAgent | undefined,
+    agent: Agent | undefined,
     { dryRun, impatient }: { readonly dryRun: boolean; readonly impatient: boolean },
   ): Promise<Pick<RoundReport, "entries" | "findings" | "problems">> {
     const { takeLock, clock, isBusy } = this.#deps;

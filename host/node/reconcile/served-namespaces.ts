@@ -4,17 +4,17 @@
 import { directoryOf } from "../../../src/reconcile/sight.ts";
 import { lookAtNamespace } from "../../protocol/look-at-namespace.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import type { RoundAgent } from "./clean.ts";
+import type { Agent } from "../agent-call.ts";
 
 /** Maximum directories of one agent: a runtime has one or two. */
 const maxDirectories = 16;
 
 /** The namespaces of served calls, with the agents' findings about them. */
 export class ServedNamespaces {
-  readonly #seen = new WeakMap<RoundAgent, Set<string>>();
+  readonly #seen = new WeakMap<Agent, Set<string>>();
 
   /** Looks at the namespace of a call while it is served, unless this agent has seen another one in the same directory. */
-  async note(agent: RoundAgent, path: string): Promise<void> {
+  async note(agent: Agent, path: string): Promise<void> {
     const seen = this.#seen.get(agent) ?? new Set();
     this.#seen.set(agent, seen);
     const directory = directoryOf(path);
@@ -27,7 +27,7 @@ export class ServedNamespaces {
   }
 
   /** The directories that this agent is known to see. */
-  directoriesOf(agent: RoundAgent): ReadonlySet<string> {
+  directoriesOf(agent: Agent): ReadonlySet<string> {
     return this.#seen.get(agent) ?? none;
   }
 }

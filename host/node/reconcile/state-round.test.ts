@@ -6,12 +6,12 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { CallSession } from "../../engine/session/call-session.ts";
 import { CallStage } from "../../engine/testing/call-stage.ts";
 import { failing } from "../../engine/testing/scripted-shim.ts";
-import type { RoundAgent } from "./clean.ts";
+import type { Agent } from "../agent-call.ts";
 import { StateRounds } from "./state-round.ts";
 
 let stage: CallStage;
 let rounds: StateRounds;
-let agent: RoundAgent;
+let agent: Agent;
 beforeEach(() => {
   stage = new CallStage();
   stage.shim.install("bridge", ({ verb }) =>

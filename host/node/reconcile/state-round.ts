@@ -34,7 +34,7 @@ export interface Round {
 }
 
 /** Minimum age of leftover files, in ms: a running call writes its file in less. */
-const leftoverMs = 10_000;
+const minAgeMs = 10_000;
 
 type Verdicts = ReadonlyMap<string, Verdict>;
 
@@ -161,7 +161,7 @@ export class StateRounds {
     for (const { lease, attachment } of kept) {
       // The entry may have been lost instead of undone, so the pod must be gone, too.
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
-      const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
+      const settled = deps.date().getTime() - attachment.departedAt >= this.#graceMs;
       const handled: Handled = settled
         ? await this.#undoing.ifStale(lease.path, verdict, deps, "lease", (cleaner) =>
             cleaner.departed(attachment.listed.entry, lease),
@@ -192,7 +192,7 @@ export class StateRounds {
   }
 
   async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
-    const found = leftoversIn(this.directory, date().getTime() - Math.max(this.#graceMs, leftoverMs));
+    const found = leftoversIn(this.directory, date().getTime() - Math.max(this.#graceMs, minAgeMs));
     if (found.length === 0) return [];
     const shim = agent?.shim ?? { ensureConnected: () => {} };
     const gone =

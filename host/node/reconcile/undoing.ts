@@ -6,12 +6,13 @@ import type { Result } from "../../../src/fault/result.ts";
 import { type LeaseOperation, runAsync } from "../../capabilities/leases/effect.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
-import type { CleanDeps, Cleaner, RoundAgent } from "./clean.ts";
+import type { Agent } from "../agent-call.ts";
+import type { CleanDeps, Cleaner } from "./clean.ts";
 import type { Finding, Handled, Handling, HandledKind } from "./finding.ts";
 
 /** The dependencies of one round over one state directory. */
 export interface RoundDeps extends Clock {
-  readonly agent: RoundAgent | undefined;
+  readonly agent: Agent | undefined;
   /** True: only report. */
   readonly dryRun: boolean;
   readonly takeLock: TakeLock;
@@ -35,7 +36,7 @@ type Act = (cleaner: Cleaner) => Promise<Handled>;
 /** The parts of a runtime's call that undo one finding. */
 export interface CallOffer extends Pick<RoundDeps, "takeLock" | "log" | "now"> {
   /** The call's shim in an agent's place. */
-  readonly agent: RoundAgent;
+  readonly agent: Agent;
   /** Milliseconds that are left for the undoing. */
   readonly leftMs: () => number;
 }

@@ -5,15 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import { UnknownLeases } from "./unknown-leases.ts";
 
-const first = { bootId: "first", bootedMs: 1_000 };
-const second = { bootId: "second", bootedMs: 100_000 };
+const first = { bootId: "first", bootedAt: 1_000 };
+const second = { bootId: "second", bootedAt: 100_000 };
 
 function lease(number: number): Lease {
   return {
     path: `/leases/pods/10.0.${number >> 8}.${number & 255}`,
     containerId: "4f5e".repeat(16),
     ifname: "eth0",
-    writtenMs: 2_000,
+    writtenAt: 2_000,
   };
 }
 
@@ -29,7 +29,7 @@ describe("the record of unknown leases", () => {
     const leases = [lease(1), lease(2)];
     expect(new UnknownLeases(directory).keep(leases, first)).toMatchObject({ ok: true });
     expect(new UnknownLeases(directory).outlived(leases, first)).toEqual([]);
-    const anew = { ...lease(2), writtenMs: 3_000 };
+    const anew = { ...lease(2), writtenAt: 3_000 };
     expect(new UnknownLeases(directory).outlived([lease(1), anew, lease(3)], second)).toEqual([lease(1)]);
   });
 

@@ -52,8 +52,8 @@ export class UnknownLeases {
 }
 
 /** A lease that is written anew has another key. The path is last, because it may contain spaces. */
-function keyOf({ writtenMs, containerId, ifname, path }: Lease): string {
-  return `${writtenMs} ${containerId} ${ifname} ${path}`;
+function keyOf({ writtenAt, containerId, ifname, path }: Lease): string {
+  return `${writtenAt} ${containerId} ${ifname} ${path}`;
 }
 
 function contentOf(path: string): string {

@@ -23,9 +23,9 @@ const workers = 4;
 /** Pause in which changes are collected, in ms. */
 const collectMs = 50;
 /** Interval at which the work for all pods is done anew, in ms. */
-const resyncMs = 300_000;
+const intervalMs = 300_000;
 /** Pause after a fault that an agent's connection ends, in ms. */
-const unavailableMs = 5_000;
+const retryPauseMs = 5_000;
 const maxLine = 4096;
 
 /** The work of a feature for pods. */
@@ -192,7 +192,7 @@ export class FollowPods {
   async resync(): Promise<void> {
     if (!this.isOn || this.#ended.signal.aborted) return;
     clearTimeout(this.#resync);
-    this.#resync = setTimeout(() => void this.resync(), resyncMs).unref();
+    this.#resync = setTimeout(() => void this.resync(), intervalMs).unref();
     await this.#followed.onRound?.();
     const containers = await this.#entries.containerIds();
     if (containers !== undefined) this.#followed.onContainers?.(containers);
@@ -247,6 +247,6 @@ export class FollowPods {
     if (why === "") return { kind: "done" };
     if (anew) this.#anew.add(pod);
     this.#entries.noteChange();
-    return this.#node.agent() === undefined ? { kind: "again", afterMs: unavailableMs } : { kind: "failed", why };
+    return this.#node.agent() === undefined ? { kind: "again", afterMs: retryPauseMs } : { kind: "failed", why };
   }
 }

@@ -6,7 +6,7 @@ export class FollowedRounds {
   readonly #onEnd: (failed: readonly string[]) => void;
   /** Pods of the round that the work has not succeeded for; undefined: no round has begun, or the last one has ended. */
   #left: Set<string> | undefined;
-  #endedMs: number | undefined;
+  #endedAt: number | undefined;
 
   /** `now` answers ms of a clock that never goes back. `onEnd` receives the pods that the work has failed for. */
   constructor(now: () => number, onEnd: (failed: readonly string[]) => void) {
@@ -16,7 +16,7 @@ export class FollowedRounds {
 
   /** Seconds since the last round ended; undefined: none has ended. */
   get ageSeconds(): number | undefined {
-    return this.#endedMs === undefined ? undefined : (this.#now() - this.#endedMs) / 1000;
+    return this.#endedAt === undefined ? undefined : (this.#now() - this.#endedAt) / 1000;
   }
 
   /** Begins a round; an earlier one that has not ended is given up: a pod that always fails must not keep the others' rounds from their end. */
@@ -34,7 +34,7 @@ export class FollowedRounds {
   #endIfDone(): void {
     if (this.#left?.size !== 0) return;
     this.#left = undefined;
-    this.#endedMs = this.#now();
+    this.#endedAt = this.#now();
     this.#onEnd([]);
   }
 }

@@ -4,23 +4,18 @@ import { resolve } from "node:path";
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { callLocks } from "../../engine/call/call-locks.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import type { Shortfall } from "../../../src/kube/pod-shortfall.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Call } from "../../engine/call.ts";
 import { attachedInterfaces } from "../../engine/record/attached-interfaces.ts";
 import { callOfRunning } from "../../engine/session/internal-call.ts";
+import { podOfCall, tryAgentCall } from "../agent-call.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
 import type { ResidentNode } from "../resident-node.ts";
 import { isAnotherNamespace } from "../../system/netlink/namespace-links.ts";
-import { ShimGone } from "../../protocol/shim.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { GuardedPod } from "../../engine/planned/plan-feature.ts";
-
-/** Maximum wait for a call of the runtime that holds the container's lock, in ms. */
-const lockMs = 10_000;
 
 /** The work of a feature for a running pod. */
 export interface PodWork {
@@ -76,39 +71,25 @@ export class PodCalls {
   ): Promise<Result<Shortfall | void>> {
     const { stateDirectory } = configurations;
     const agent = this.#node.agent();
-    const { plan } = entry;
     const { work } = this;
     if (agent === undefined) return failed(fault(work.noAgent, `${work.name}: no agent is connected`));
-    const stdin = configurations.load(plan.network);
+    const stdin = configurations.load(entry.plan.network);
     if (!stdin.ok) return stdin;
     if (stdin.value === undefined) return ok(undefined);
-    const session = agent.openCall();
-    let outcome: Result<Shortfall | void> = ok(undefined);
-    try {
-      const { result, logText } = await session.runInternal(
-        agent.requestOf(callOfRunning("ADD", plan), Buffer.from(stdin.value)),
-        async (opened) => {
-          const { configuration } = opened;
-          if (!work.isOn(configuration) || resolve(configuration.cniDir) !== stateDirectory) return ok(undefined);
-          const locks = callLocks({ shim: agent.shim, takeLock: this.#node.takeLock }, stateDirectory, () => lockMs);
-          const held = await locks.container(key);
-          if (!held.ok) return held;
-          try {
-            outcome = await this.#underLock(opened, key, anew);
-          } finally {
-            held.value();
-          }
-          return outcome.ok ? ok(undefined) : outcome;
-        },
-      );
-      this.#log(logText);
-      return result.ok ? outcome : result;
-    } catch (error) {
-      if (error instanceof ShimGone) return failed(error.fault);
-      throw error;
-    } finally {
-      void session.end();
-    }
+    const { takeLock } = this.#node;
+    const variables = callOfRunning("ADD", entry.plan);
+    const init = { agent, variables, stdin: stdin.value, stateDirectory, takeLock, log: this.#log };
+    return tryAgentCall<Shortfall | void>(init, async (call) => {
+      const { configuration } = call;
+      if (!work.isOn(configuration) || resolve(configuration.cniDir) !== stateDirectory) return ok(undefined);
+      const held = await call.locks.container(key);
+      if (!held.ok) return held;
+      try {
+        return await this.#underLock(call, key, anew);
+      } finally {
+        held.value();
+      }
+    });
   }
 
   /** Under the container's lock: the runtime's DEL may have come before. */
@@ -117,24 +98,20 @@ export class PodCalls {
     if (!loaded.ok) return loaded;
     const entry = loaded.value;
     if (entry?.closed !== true || entry.failures.count > 0) return ok(undefined);
-    const identity = podIdentity(entry.plan.cniArgs);
-    const cluster = await call.cluster();
-    if (!identity.ok || identity.value === undefined || cluster === undefined) return ok(undefined);
-    const { namespace, name, uid } = identity.value;
-    const pod = await cluster.pod(namespace, name, { uid });
-    // The pod is gone: the runtime's DEL comes.
-    if (!pod.ok) return pod.fault.kind === "POD_NOT_FOUND" ? ok(undefined) : pod;
-    const { containerId, netns } = entry.plan;
+    const { containerId, netns, cniArgs } = entry.plan;
+    const found = await podOfCall(call, cniArgs);
+    if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+    const { cluster, pod } = found.value;
     // A look for each change would be one effect more for each pod of the node.
     if (anew && (await isAnotherNamespace(call.shim, netns, entry.pod?.cookie))) this.#strangers.add(containerId);
     // The pod's network namespace is gone, and another container's has its path: the runtime's DEL comes.
     if (this.#strangers.has(containerId)) return ok(undefined);
-    const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
+    const guarded = { containerId, netns, cluster, pod, interfaces: attachedInterfaces(entry) };
     const applied = await this.work.apply(call, guarded, anew);
     const shortfall = applied.ok ? applied.value : { reason: this.work.failureReason, message: applied.fault.msg };
     // An ADD that fails needs no Event of Plexus: the kubelet sends one.
-    if (shortfall !== undefined && this.#isNews(`${namespace}/${name}`, shortfall.message))
-      cluster.tell(pod.value, { reason: shortfall.reason, message: shortfall.message });
+    if (shortfall !== undefined && this.#isNews(`${pod.namespace}/${pod.name}`, shortfall.message))
+      cluster.tell(pod, { reason: shortfall.reason, message: shortfall.message });
     return applied;
   }
 }

@@ -25,7 +25,7 @@ const maxProblems = 20;
 /** Lease files that are counted in one turn of the event loop. */
 const batch = 4096;
 /** If a directory's last change is older than this, in ms, a further change gets another modification time. */
-const settledMs = 100;
+const maxGranularityMs = 100;
 
 interface Known {
   readonly version: string;
@@ -151,7 +151,7 @@ export class NodeStateReader {
       }
       const counted = files.length === 0 ? undefined : used;
       // Two changes in quick succession may have the same modification time.
-      if (this.#clock.date().getTime() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: counted });
+      if (this.#clock.date().getTime() - mtimeMs > maxGranularityMs) this.#leases.set(directory, { mtimeMs, used: counted });
       return counted;
     } catch (error) {
       if (!isAbsent(error)) problems.push(problemOf(directory, error));

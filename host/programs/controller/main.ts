@@ -10,7 +10,7 @@ import { features } from "../../../features/list.ts";
 import { Controller } from "../../controller/controller.ts";
 import type { ControllerFeature } from "../../controller/controller-feature.ts";
 import type { MakePart } from "../../controller/part.ts";
-import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { boundNativeMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { version } from "../../system/version.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
@@ -18,15 +18,9 @@ import { openLog } from "../../telemetry/log.ts";
 import { systemClock } from "../../system/clock.ts";
 import { type ControllerOptions, readOptions, usageOf } from "./options.ts";
 
-/** Arenas of the C library's malloc: few threads allocate. */
-const arenas = 2;
-/** Interval between returns of freed native memory to the kernel, in ms. */
-const trimMs = 3_000;
-
 async function main(options: ControllerOptions, ofFeatures: readonly ControllerFeature[]): Promise<void> {
-  limitArenas(arenas);
+  boundNativeMemory();
   boundHeapGrowth();
-  setInterval(trimMemory, trimMs).unref();
   const log = openLog({
     name: "plexus-controller",
     level: options.logLevel,

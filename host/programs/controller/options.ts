@@ -4,9 +4,9 @@ import { parseArgs } from "node:util";
 import type { ControllerFeature } from "../../controller/controller-feature.ts";
 import type { PluginNames } from "../../controller/definitions/component-facts.ts";
 import type { MakePart } from "../../controller/part.ts";
-import { levelOf } from "../../telemetry/log-level.ts";
-import type { DaemonLogLevel } from "../../telemetry/log.ts";
+import { type DaemonLogLevel, levelOf } from "../../telemetry/log.ts";
 import { addressOf, collectorOf, countOf, pathOf, serverOf } from "../../node/command-line/option-values.ts";
+import { subdomainProblem } from "../../../src/npwg/object-names.ts";
 
 /** plexus-controller's command line with every default filled in; see `usageOf`. */
 export interface ControllerOptions {
@@ -66,9 +66,6 @@ ${features.map(({ usage }) => usage).join("")}  --check-definitions PATH
   --help                show this text
 `;
 
-/** A DNS-1123 subdomain, as names of objects are. */
-const objectName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-
 const ownOptions = {
   kubeconfig: { type: "string" },
   "service-account": { type: "string", default: "/var/run/secrets/kubernetes.io/serviceaccount" },
@@ -123,7 +120,7 @@ export function readOptions(
 }
 
 function nameOf(option: string, text: string): string {
-  if (text.length <= 253 && objectName.test(text)) return text;
+  if (subdomainProblem(text) === undefined) return text;
   throw new Error(`--${option} ${text}: must be a name of lower-case letters, digits, "-" and "."`);
 }
 

@@ -1,10 +1,12 @@
-// Completion of `kubectl plexus`. kubectl runs the program under the name `kubectl_complete-plexus` with the words of the command line, the last of which is
-// not complete, and expects Cobra's form: candidates, each in a line, and a directive.
+// Completion of `kubectl plexus`. kubectl runs the program under the name `completer` with the words of the command line, the last of which is not complete, and
+// expects Cobra's form: candidates, each in a line, and a directive.
 
 import { z } from "zod";
 import type { AskKubectl } from "./find-pod.ts";
 import { isOption, optionNames, readOptions } from "./options.ts";
 
+/** The name under which kubectl runs a plugin for its completion. */
+export const completer = "kubectl_complete-plexus";
 /** Cobra's directive that the shell shall not complete names of files. */
 const noFiles = ":4\n";
 const statusKey = "k8s.v1.cni.cncf.io/network-status";

@@ -43,9 +43,9 @@ export async function placeOfPod(
 ): Promise<{ readonly node: string; readonly namespace: string }> {
   const where = namespace === undefined ? [] : ["-n", namespace];
   const found = await ask(["get", "pod", name, ...where, "-o", "jsonpath={.metadata.namespace} {.spec.nodeName}"]);
-  const [own = "", node = ""] = found.split(" ");
+  const [podNamespace = "", node = ""] = found.split(" ");
   if (node === "") throw new Error(`pod ${name} is on no node yet`);
-  return { node, namespace: own };
+  return { node, namespace: podNamespace };
 }
 
 /** The running pod of the release on this node. Throws with the reason and the remedy if there is none. */
@@ -58,22 +58,22 @@ export async function plexusPodOn(ask: AskKubectl, node: string, { namespace, na
     throw new Error(`${what} is not Plexus': it lacks the label app.kubernetes.io/name=plexus. ${nameTheRelease}`);
   const fields = `spec.nodeName=${node},status.phase=Running`;
   const { items } = pods.parse(JSON.parse(await ask(["get", "pods", "-n", namespace, "--field-selector", fields, "-o", "json"])));
-  const own = items.find(
+  const pod = items.find(
     ({ metadata, spec }) =>
       spec.nodeName === node &&
       metadata.ownerReferences.some(
         ({ kind, uid, controller }) => controller && kind === "DaemonSet" && uid === set.metadata.uid,
       ),
   );
-  if (own === undefined)
+  if (pod === undefined)
     throw new Error(`no pod of the ${what} runs on node ${node}: kubectl get nodes lists the nodes. ${nameTheRelease}`);
   const { serviceAccountName } = set.spec.template.spec;
-  if (own.spec.serviceAccountName !== serviceAccountName)
+  if (pod.spec.serviceAccountName !== serviceAccountName)
     throw new Error(
-      `pod ${namespace}/${own.metadata.name} has the service account "${own.spec.serviceAccountName}", and not "${serviceAccountName}" of the ${what}: ` +
+      `pod ${namespace}/${pod.metadata.name} has the service account "${pod.spec.serviceAccountName}", and not "${serviceAccountName}" of the ${what}: ` +
         "it is not used. Wait for the DaemonSet's rollout, or look who made the pod",
     );
-  return { namespace, name: own.metadata.name };
+  return { namespace, name: pod.metadata.name };
 }
 
 const nameTheRelease =

@@ -5,11 +5,9 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { execa, ExecaError } from "execa";
 import { type PluginCommand, probeUsage, readCommandLine, usage } from "./command-line.ts";
-import { completed } from "./complete.ts";
+import { completed, completer } from "./complete.ts";
 import { type AskKubectl, placeOfPod, plexusPodOn, usualRelease } from "./find-pod.ts";
 
-/** The name under which kubectl runs a plugin for its completion. */
-const completer = "kubectl_complete-plexus";
 const container = "plexusd";
 const control = ["/opt/plexus/bin/node", "--disable-warning=ExperimentalWarning", "/opt/plexus/plexusctl.cjs"];
 

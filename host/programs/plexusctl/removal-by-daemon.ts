@@ -13,7 +13,7 @@ const holdMs = 5000;
 /** Milliseconds without a pod that needs Plexus before the configuration is removed: a runtime may just be starting an ADD. */
 const quietMs = 5000;
 /** After this time without an answer no daemon runs. A new container of the daemon is ready within it, in ms. */
-const silentMs = 20_000;
+const maxSilenceMs = 20_000;
 /** Maximum length of a line, in UTF-16 units, and maximum pods in it. */
 const maxLine = 2048;
 const maxNames = 10;
@@ -118,10 +118,10 @@ export function removalText({ configuration, standing, pods, problems, withoutDa
 class Silence {
   #since: number | undefined;
 
-  /** Notes that no daemon answered at `now`. True: no daemon has answered for `silentMs`. */
+  /** Notes that no daemon answered at `now`. True: no daemon has answered for `maxSilenceMs`. */
   lastsAt(now: number): boolean {
     this.#since ??= now;
-    return now - this.#since >= silentMs;
+    return now - this.#since >= maxSilenceMs;
   }
 
   end(): void {

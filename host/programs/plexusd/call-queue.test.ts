@@ -105,16 +105,16 @@ describe("with calls of several namespaces", () => {
   async function run(queue: CallQueue, sent: readonly Sent[]): Promise<readonly Ended[]> {
     const calls = sent.map(async ({ namespace, at, takes }): Promise<Ended> => {
       await after(at);
-      let begunMs = 0;
+      let begunAt = 0;
       const turn = await queue.enter(
         namespace,
         () => {
-          begunMs = performance.now();
+          begunAt = performance.now();
           return after(takes);
         },
         stays,
       );
-      return { kind: turn.kind, waitedMs: begunMs - at };
+      return { kind: turn.kind, waitedMs: begunAt - at };
     });
     const started = performance.now();
     const ended = Promise.all(calls);

@@ -67,7 +67,7 @@ export class CallQueue {
       this.#begin(lane);
       return this.#run(lane, serve);
     }
-    if (this.#waiting >= this.#bounds.waiting && !this.#makeRoom(lane)) {
+    if (this.#waiting >= this.#bounds.waiting && !this.#refuseNewestOfLongest(lane)) {
       this.#forgetIfEmpty(lane);
       return { kind: "refused" };
     }
@@ -124,7 +124,7 @@ export class CallQueue {
   }
 
   /** Refuses the newest call of the lane with the most waiting calls; false if `lane` itself would then have the most. */
-  #makeRoom(lane: Lane): boolean {
+  #refuseNewestOfLongest(lane: Lane): boolean {
     let longest = lane;
     for (const each of this.#waitingLanes) if (each.waiters.size > longest.waiters.size) longest = each;
     const newest = [...longest.waiters].at(-1);

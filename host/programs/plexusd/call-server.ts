@@ -35,7 +35,7 @@ const requestMs = 10_000;
 /** Longest time until a peer has read its reply, in ms. */
 const replyMs = 10_000;
 /** Interval between checks that the socket's file still exists, in ms. */
-const watchMs = 2000;
+const intervalMs = 2000;
 
 /** The server of one daemon. */
 export class CallServer {
@@ -70,7 +70,7 @@ export class CallServer {
   /** Listens. Replaces the socket of a dead daemon, but not of a listening one. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
     const listens = await this.#bind();
-    if (listens.ok) this.#watch = setInterval(() => void this.#listenAgain(), watchMs).unref();
+    if (listens.ok) this.#watch = setInterval(() => void this.#listenAgain(), intervalMs).unref();
     return listens;
   }
 

@@ -1,7 +1,7 @@
 // Serves the calls of runtimes, and the calls that the daemon starts itself through an agent.
 
 import { CallSession } from "../../engine/session/call-session.ts";
-import type { RoundAgent } from "../../node/reconcile/clean.ts";
+import type { Agent } from "../../node/agent-call.ts";
 import type { Reconciler } from "../../node/reconcile/reconciler.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
@@ -21,7 +21,7 @@ export class DaemonCalls {
   readonly #residents: ResidentParts;
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
-  readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
+  readonly #chosen = new WeakMap<AgentConnection, Agent>();
 
   constructor(node: DaemonNode, reconciler: Reconciler, residents: ResidentParts) {
     this.#node = node;
@@ -80,22 +80,22 @@ export class DaemonCalls {
     await Promise.all(this.#unrecorded);
   }
 
-  /** The chosen agent, for rounds of the reconciler. Each connection always gives the same object. */
-  get agentOfRound(): RoundAgent | undefined {
+  /** The chosen agent, for the daemon's own work. Each connection always gives the same object. */
+  get agent(): Agent | undefined {
     const connection = this.agents.chosen;
     if (connection === undefined) return undefined;
     const { shim, environment } = connection;
-    const known = this.#roundAgents.get(connection) ?? this.#roundAgent(shim, environment, runsPlugins(connection));
-    this.#roundAgents.set(connection, known);
+    const known = this.#chosen.get(connection) ?? this.#agentOn(shim, environment, runsPlugins(connection));
+    this.#chosen.set(connection, known);
     return known;
   }
 
   /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */
   async #undoWaiting({ environment }: Request, connected: ConnectedShim, call: CallSession): Promise<void> {
-    await this.#reconciler.undoWaiting(this.#roundAgent(connected, environment, true), call.leftMs);
+    await this.#reconciler.undoWaiting(this.#agentOn(connected, environment, true), call.leftMs);
   }
 
-  #roundAgent(connected: ConnectedShim, environment: Request["environment"], executesPlugins: boolean): RoundAgent {
+  #agentOn(connected: ConnectedShim, environment: Request["environment"], executesPlugins: boolean): Agent {
     return {
       shim: connected.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
       environment,

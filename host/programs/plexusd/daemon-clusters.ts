@@ -50,11 +50,8 @@ export interface DaemonClustersInit {
 /** Maximum concurrent requests to one API server. */
 const maxSockets = 16;
 
-/** Time limit of one request for a single object, in ms. A call waits for such a request only if its node has no free address. */
-const objectMs = 5_000;
-
 /** Pause before another try to read the kubeconfig of `--kubeconfig`, in ms. */
-const unreadableMs = 5_000;
+const retryPauseMs = 5_000;
 
 /** Maximum sources that stay open. A node's configurations name one or two. */
 const maxSources = 8;
@@ -99,7 +96,7 @@ export class DaemonClusters {
         this.#warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
       }
       if (!read.ok) lastWarning = read.fault.msg;
-      setTimeout(() => void begin(), unreadableMs).unref();
+      setTimeout(() => void begin(), retryPauseMs).unref();
     };
     await begin();
   }
@@ -128,7 +125,8 @@ export class DaemonClusters {
     if (manifests !== undefined || kubeconfig === undefined) return undefined;
     const { credentials, connection } = await this.#api(kubeconfig, kubernetes.allowInsecure);
     const module = await import("../../cluster/kube/api-objects.ts");
-    return new module.ApiObjects({ credentials, connection, requestMs: objectMs });
+    // A call waits for such a request only if its node has no free address.
+    return new module.ApiObjects({ credentials, connection, requestMs: 5_000 });
   }
 
   /**

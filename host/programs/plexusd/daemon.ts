@@ -41,7 +41,7 @@ export interface DaemonInit {
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
-const lastSpansMs = 2000;
+const flushMs = 2000;
 const noRounds: ReconcilerInit = { directories: [], intervalMs: 0, graceMs: 0, dryRun: true };
 
 /** One daemon. */
@@ -112,7 +112,7 @@ export class Daemon {
   /** The parts that a round of the reconciler uses. */
   #roundDeps(): ReconcilerDeps {
     return {
-      agent: () => this.calls.agentOfRound,
+      agent: () => this.calls.agent,
       takeLock: (wanted) => this.#node.locks.take(wanted),
       clock: this.#node.clock,
       isBusy: () => this.#server.queue.waiting > 0,
@@ -182,7 +182,7 @@ export class Daemon {
       stateDirectory: telemetry.stateDirectory,
       directories: reconcile.directories,
       uids: status.uids,
-      agent: () => this.calls.agentOfRound,
+      agent: () => this.calls.agent,
       takeLock: (wanted) => this.#node.locks.take(wanted),
       clock: this.#node.clock,
       metrics: this.metrics,
@@ -210,7 +210,7 @@ export class Daemon {
     this.residents.close();
     await this.calls.recorded();
     await this.#node.close();
-    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
+    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(flushMs)]);
     return aborted;
   }
 }

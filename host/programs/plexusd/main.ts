@@ -5,7 +5,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { residentFeatures } from "../../../features/list.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
-import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { boundNativeMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { canBecome, installedJail, type LaunchServer, type ProgramOfJail } from "../../sandbox/launcher/jail.ts";
 import { isConfined, serveArguments, takeConfinement } from "../../sandbox/launcher/launch-server.ts";
@@ -28,13 +28,9 @@ import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { boundsOf, nodeKubeconfigOf, rootSocketsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
-import { type DaemonOptions, readOptions, usageOf } from "./options.ts";
+import { type DaemonOptions, readOptions } from "./options.ts";
+import { usageOf } from "./usage.ts";
 import { systemClock } from "../../system/clock.ts";
-
-/** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
-const arenas = 2;
-/** Interval between returns of freed native memory to the kernel, in ms. */
-const trimMs = 3_000;
 
 /**
  * Gives up all rights, however the daemon was started. The threads of V8 exist already and keep theirs, so the launcher executes the process anew, under the
@@ -122,7 +118,7 @@ async function main(options: DaemonOptions): Promise<void> {
   }
   if (options.uid !== undefined && launchServer !== undefined) askRoot(options, jail.launcher, launchServer);
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
-  limitArenas(arenas);
+  boundNativeMemory();
   boundHeapGrowth();
   tierUpSooner();
   const log = openLog({
@@ -142,7 +138,6 @@ async function main(options: DaemonOptions): Promise<void> {
   const sandbox = { entry, jail: { ...jail, server: launches ? server : undefined, cgroups: openCgroups(server) } };
   const files = server && askedFiles(jail.launcher, server);
   const daemon = new Daemon(daemonInit(options, log, node.name, sandbox, files));
-  setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();
   if (!started.ok) {
     log.write("error", { fault: started.fault.kind }, started.fault.msg);

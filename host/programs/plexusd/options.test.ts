@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { uidOptionText } from "../../../src/configuration/uid-option.ts";
 import { residentFeatures } from "../../../features/list.ts";
-import { readOptions, usageOf } from "./options.ts";
+import { readOptions } from "./options.ts";
+import { usageOf } from "./usage.ts";
 
 function read(...args: string[]) {
   const options = readOptions(args, []);

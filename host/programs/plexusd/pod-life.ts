@@ -61,7 +61,7 @@ export class PodLife {
   readonly #deps: PodLifeDeps;
   readonly #writer: ConfigurationWriter;
   readonly #removal: Removal;
-  #startedMs = Infinity;
+  #startedAt = Infinity;
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
 
@@ -70,7 +70,7 @@ export class PodLife {
     this.#deps = deps;
     const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;
     this.#writer = new ConfigurationWriter(init.writer, {
-      canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedMs > syncMs),
+      canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedAt > syncMs),
       clock,
       log,
       onProblem: (problem) => void this.#tell(problem),
@@ -90,7 +90,7 @@ export class PodLife {
 
   /** Begins; call it when the daemon listens. */
   async start(): Promise<void> {
-    this.#startedMs = this.#deps.clock.now();
+    this.#startedAt = this.#deps.clock.now();
     const { nodeName, nodeCredentials, daemonSet } = this.#init;
     const { metrics, log } = this.#deps;
     const warn = (text: string): void => log("warn", text);
@@ -190,9 +190,9 @@ export class PodLife {
 
   /** The sentence for the status document. */
   get credentialsSentence(): string {
-    const { expiresMs, problem } = this.#credentials?.state ?? { expiresMs: undefined, problem: undefined };
+    const { expiresAt, problem } = this.#credentials?.state ?? { expiresAt: undefined, problem: undefined };
     const token =
-      expiresMs === undefined ? "no token for one-shot engines" : `a token until ${new Date(expiresMs).toISOString()}`;
+      expiresAt === undefined ? "no token for one-shot engines" : `a token until ${new Date(expiresAt).toISOString()}`;
     return problem === undefined ? token : `${token}; ${problem}`;
   }
 
@@ -221,7 +221,7 @@ export class PodLife {
       "plexus_cni_configuration_problem",
       problem === undefined ? [] : [{ labels: { fault: problem.kind }, value: 1 }],
     );
-    const expiresMs = this.#credentials?.state.expiresMs;
-    if (expiresMs !== undefined) metrics.set("plexus_node_credentials_expiry_timestamp_seconds", {}, expiresMs / 1000);
+    const expiresAt = this.#credentials?.state.expiresAt;
+    if (expiresAt !== undefined) metrics.set("plexus_node_credentials_expiry_timestamp_seconds", {}, expiresAt / 1000);
   }
 }

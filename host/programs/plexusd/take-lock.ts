@@ -5,7 +5,7 @@ import type { AsyncLocks } from "../../store/locks/async-locks.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 
 /** Interval at which a call that waits for a lock checks that its shim is still connected, in ms. */
-const lookPauseMs = 500;
+const intervalMs = 500;
 
 /** Takes a lock. Throws ShimGone if the shim disconnects meanwhile: its container may already be deleted, so the call must not continue. */
 export async function takeLockFor(shim: Shim, locks: AsyncLocks, wanted: LockRequest): Promise<LockAnswer> {
@@ -18,7 +18,7 @@ export async function takeLockFor(shim: Shim, locks: AsyncLocks, wanted: LockReq
     } catch (error) {
       gone.abort(error);
     }
-  }, lookPauseMs);
+  }, intervalMs);
   try {
     return await locks.take(wanted, gone.signal);
   } finally {

@@ -1,6 +1,6 @@
 // Decides whether the event loop may wait for the file system, or must leave the operation to libuv's threads.
 
-import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../system/clock.ts";
 
 const pauseMs = 10_000;
 

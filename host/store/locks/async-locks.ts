@@ -3,7 +3,7 @@
 
 import { ETIMEDOUT } from "../../system/errno.ts";
 import { type FileLock, type LockAnswer, lockAsync, lockNow, type LockRequest } from "./file-lock.ts";
-import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../system/clock.ts";
 
 /** Locks by path and byte. Shared locks do not queue. */
 export class AsyncLocks {

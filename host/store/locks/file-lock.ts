@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { makeDirectory } from "../files/make-directory.ts";
 import { tryByteLock, tryFlock, unlockByte, unlockFlock } from "../../system/libc/libc.ts";
 import { EINVAL, ENOENT, ETIMEDOUT, EWOULDBLOCK } from "../../system/errno.ts";
-import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../system/clock.ts";
 import { openMade } from "../files/shared-with-root.ts";
 
 /** A lock to take. */

@@ -3,7 +3,7 @@
 // --disable-warning=ExperimentalWarning.
 
 import { ENOSYS } from "../errno.ts";
-import { monotonicMs } from "../monotonic-ms.ts";
+import { monotonicMs } from "../clock.ts";
 
 /** From Linux' <sys/file.h> and <poll.h>, the same on every architecture. */
 const LOCK_SH = 1;
@@ -12,8 +12,6 @@ const LOCK_NB = 4;
 const LOCK_UN = 8;
 const POLLIN = 0x1;
 const POLLOUT = 0x4;
-const POLLERR = 0x8;
-const POLLHUP = 0x10;
 /** <fcntl.h>: locks of an open file, not of a process; the generic numbers, which no 64-bit architecture of Node's changes. */
 const F_OFD_SETLK = 37;
 const F_RDLCK = 0;
@@ -93,11 +91,6 @@ function eventsOf(fd: number, events: number, timeoutMs = 0): number {
   polledEvents[0] = events;
   polledEvents[1] = 0;
   return libc().poll(polled, 1n, timeoutMs) > 0 ? (polledEvents[1] ?? 0) : 0;
-}
-
-/** Whether the other end of a stream socket is closed, even if unread bytes are left. */
-export function isHungUp(fd: number): boolean {
-  return (eventsOf(fd, 0) & (POLLHUP | POLLERR)) !== 0;
 }
 
 /** A `struct ucred`: pid, uid, gid; and how long it is. */

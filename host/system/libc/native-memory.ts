@@ -3,6 +3,8 @@
 
 /** <malloc.h> */
 const M_ARENA_MAX = -8;
+/** Arenas of a resident program: few of its threads allocate. */
+const residentArenas = 2;
 
 interface NativeMemory {
   readonly mallopt: (parameter: number, value: number) => number;
@@ -10,6 +12,12 @@ interface NativeMemory {
 }
 
 let loaded: { readonly library: NativeMemory | undefined } | undefined;
+
+/** Keeps the native memory of a resident program small, until it ends. */
+export function boundNativeMemory(): void {
+  limitArenas(residentArenas);
+  setInterval(trimMemory, 3_000).unref();
+}
 
 /** Limits the number of arenas, for threads that have none yet. Answers whether glibc accepted it. */
 export function limitArenas(max: number): boolean {

@@ -1,5 +1,10 @@
 // The effect NETLINK of host/shim/PROTOCOL.md as this folder needs it: one send of netlink messages in a network namespace, and its outcome.
 
+/** Time limit of one exchange, in ms: the kernel answers within a few, and a shim that does not must not hold a call up. */
+export const deadlineMs = 10_000;
+/** Maximum number of requests for one dump that concurrent changes interrupt. */
+export const maxDumps = 5;
+
 /** Messages for the kernel, and the network namespace in which the shim sends them. */
 export interface NetlinkExchange {
   /** Path of the network namespace; empty for the shim's own, which is the node's. */

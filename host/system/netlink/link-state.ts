@@ -116,8 +116,18 @@ const IPVLAN_MODES = ["l2", "l3", "l3s"] as const;
 const none = new Uint8Array(0);
 const noNames: readonly string[] = [];
 
+/** The links in an answer, in its order; none without an answer. */
+export function linkStatesIn(answer: { readonly messages: readonly LinkMessage[] } | undefined): readonly LinkState[] {
+  return answer?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+}
+
+interface LinkMessage {
+  readonly type: number;
+  readonly body: Uint8Array;
+}
+
 /** The link in a message; undefined for a message of another type. */
-export function linkStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): LinkState | undefined {
+export function linkStateIn({ type, body }: LinkMessage): LinkState | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG) return undefined;
   const flags = u32At(body, 8);
   const attributes = new Attributes(body, IFINFOMSG);

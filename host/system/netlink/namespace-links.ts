@@ -4,10 +4,10 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { EBUSY, EINTR, EINVAL, ENODEV, ENOENT, ENOTDIR } from "../errno.ts";
 import { systemError } from "../system-error.ts";
-import type { NetlinkSender } from "./exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "./exchange.ts";
 import { linksRequest } from "./link.ts";
 import { linkChange, linkRemoval, linkRename, linkRequest, nameRemoval } from "./link-change.ts";
-import { type LinkState, linkStateIn } from "./link-state.ts";
+import { type LinkState, linkStatesIn } from "./link-state.ts";
 import { decodeAnswers, encodeRequests, interruptedText, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { u16At, u32At } from "./bytes.ts";
 
@@ -17,10 +17,6 @@ export interface NamespaceLinks {
   /** Undefined where the kernel or the shim gives none. */
   readonly cookie: string | undefined;
 }
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
-const deadlineMs = 10_000;
 
 /**
  * Lists the links of the namespace at this path; `gone`: there is no namespace. Fault NETLINK_FAILED: the shim may not enter the namespace, the kernel
@@ -32,7 +28,7 @@ export async function lookIntoNamespace(shim: NetlinkSender, path: string): Prom
     if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
     if (answer === undefined || answer.errno !== 0)
       return failed(failure(`listing the links of ${path}`, answer?.errno ?? errno, answer));
-    if (!answer.interrupted) return ok({ links: answer.messages.flatMap((message) => linkStateIn(message) ?? []), cookie });
+    if (!answer.interrupted) return ok({ links: linkStatesIn(answer), cookie });
     // A list that is not whole must not make a link count as gone.
     if (tries === maxDumps)
       return failed(failure(`listing the links of ${placeOf(path)}: ${interruptedText(maxDumps)}`, EINTR, answer));
@@ -79,7 +75,7 @@ export async function findInNamespace(
     for (const [index, answer] of decodeAnswers(reply, some.length).entries()) {
       if (answer === undefined || (answer.errno !== 0 && answer.errno !== ENODEV))
         return failed(failure(`looking for link ${some[index]} of ${placeOf(path)}`, answer?.errno ?? errno, answer));
-      for (const link of answer.messages.flatMap((message) => linkStateIn(message) ?? [])) found.set(link.index, link);
+      for (const link of linkStatesIn(answer)) found.set(link.index, link);
     }
   }
   return ok({ links: [...found.values()], cookie });

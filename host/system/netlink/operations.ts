@@ -4,7 +4,7 @@
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
-import type { NetlinkSender } from "./exchange.ts";
+import { deadlineMs, maxDumps, type NetlinkSender } from "./exchange.ts";
 import { type Link, linkIn, linksRequest } from "./link.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import {
@@ -19,10 +19,6 @@ import {
 } from "./route.ts";
 import { systemError } from "../system-error.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../errno.ts";
-
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 5;
-const deadlineMs = 10_000;
 
 /**
  * The links of the network namespace at this path (empty: the host's), loopback included, by index. Fault NETLINK_FAILED: no

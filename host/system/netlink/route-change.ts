@@ -2,12 +2,12 @@
 
 import type { Cidr, IpAddress } from "../../../src/net/ip.ts";
 import { networkOf } from "../../../src/net/ip.ts";
-import { AF_INET, AF_INET6, addressBytes, familyNumber } from "./address-bytes.ts";
+import { addressBytes, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
 import { attribute, nested, u32Attribute } from "./attributes.ts";
-import { concat, u16, u32 } from "./bytes.ts";
+import { concat, u32 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
-import { MAIN_TABLE } from "./route.ts";
+import { MAIN_TABLE, nextHop } from "./route.ts";
 
 /** A route to add or remove. The kernel chooses absent members. */
 export interface RouteSpec {
@@ -37,12 +37,10 @@ const RTN_UNICAST = 1;
 const RT_TABLE_UNSPEC = 0;
 const RTA_DST = 1;
 const RTA_OIF = 4;
-const RTA_GATEWAY = 5;
 const RTA_PRIORITY = 6;
 const RTA_PREFSRC = 7;
 const RTA_METRICS = 8;
 const RTA_TABLE = 15;
-const RTA_VIA = 18;
 const RTAX_MTU = 2;
 const RTAX_ADVMSS = 8;
 
@@ -86,11 +84,4 @@ function named(route: RouteSpec): Uint8Array[] {
     ...(priority === undefined ? [] : [u32Attribute(RTA_PRIORITY, priority)]),
     ...(table > 255 ? [u32Attribute(RTA_TABLE, table)] : []),
   ];
-}
-
-/** A gateway of the other family has its own attribute (RTA_VIA), which begins with the family. */
-function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
-  const bytes = addressBytes(gateway);
-  if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);
-  return attribute(RTA_VIA, concat([u16(gateway.family === 4 ? AF_INET : AF_INET6), bytes]));
 }

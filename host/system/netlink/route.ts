@@ -147,8 +147,8 @@ export function defaultRouteAddition({ family, gateway, oif, metric, onlink = fa
   };
 }
 
-/** A gateway of the other family has its own attribute (RTA_VIA), which begins with the family. */
-function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
+/** The attribute of a gateway. One of the other family has its own attribute (RTA_VIA), which begins with the family. */
+export function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
   const bytes = addressBytes(gateway);
   if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);
   return attribute(RTA_VIA, concat([u16(gateway.family === 4 ? AF_INET : AF_INET6), bytes]));

@@ -7,9 +7,6 @@ import { section } from "../table/section.ts";
 /** The kubelet gives a whole sandbox four minutes (RT-08). */
 export const maxStepMs = 240_000;
 
-/** A runtime can be configured to wait longer than the kubelet does. */
-const maxCallMs = 3_600_000;
-
 const deletionKeys = {
   tries: key({ kind: count(1000), about: "Number of failed DELs of one pod; {usual} by default.", usual: 10 }),
   seconds: key({
@@ -61,7 +58,8 @@ export const timeKeys = {
     usual: 1,
   }),
   callTimeoutMs: key({
-    kind: count(maxCallMs),
+    // A runtime can be configured to wait longer than the kubelet does.
+    kind: count(3_600_000),
     about:
       "Maximum duration of an ADD, including its wait for a turn, in milliseconds; {usual} by default, because the kubelet gives up after 240000. Half of it, at most 60000, is reserved for undoing. A DEL or CHECK gets half of it, as the kubelet does; a step that undoes gets half of the remaining time.",
     usual: 220_000,

@@ -39,7 +39,7 @@ describe.skipIf(missingForMixed("costs of looks"))("the cost of 500 pods with fo
   async function costOf(
     call: (shim: NetlinkSender) => Promise<void>,
   ): Promise<{ readonly effects: number; readonly ms: number }> {
-    const shim = node.daemon.calls.agentOfRound?.shim;
+    const shim = node.daemon.calls.agent?.shim;
     if (shim === undefined) throw new Error("no agent is connected");
     await call(shim);
     let effects = 0;

@@ -13,7 +13,7 @@ const maxKept = 1_000;
 export class KeptObjects {
   readonly #client: NeutronClient;
   readonly #kind: string;
-  readonly #kept = new Map<string, { readonly object: Body; readonly untilMs: number }>();
+  readonly #kept = new Map<string, { readonly object: Body; readonly endsAt: number }>();
 
   constructor(client: NeutronClient, kind: "subnet" | "network") {
     this.#client = client;
@@ -23,13 +23,13 @@ export class KeptObjects {
   /** The object with this ID. */
   async get(id: string): Promise<{ readonly ok: true; readonly value: Body } | NeutronFailure> {
     const kept = this.#kept.get(id);
-    if (kept !== undefined && systemClock.now() < kept.untilMs) return { ok: true, value: kept.object };
+    if (kept !== undefined && systemClock.now() < kept.endsAt) return { ok: true, value: kept.object };
     const answer = await this.#client.send("GET", `/${this.#kind}s/${encodeURIComponent(id)}`);
     if (!answer.ok) return answer;
     const object = answer.value[this.#kind];
     if (!isJsonObject(object)) return failure("unavailable", `Neutron's answer for ${this.#kind} ${id} has none`);
     if (this.#kept.size >= maxKept) this.#kept.clear();
-    this.#kept.set(id, { object, untilMs: systemClock.now() + keptMs });
+    this.#kept.set(id, { object, endsAt: systemClock.now() + keptMs });
     return { ok: true, value: object };
   }
 }

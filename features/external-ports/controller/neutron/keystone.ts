@@ -20,13 +20,13 @@ export interface TokenSource {
 
 /** Makes the source. */
 export function keystoneTokens(auth: NeutronSettings["auth"], now = (): number => systemClock.date().getTime()): TokenSource {
-  let kept: { readonly token: string; readonly untilMs: number } | undefined;
+  let kept: { readonly token: string; readonly endsAt: number } | undefined;
   /** Calls that come together share one request. */
   let pending: Promise<ProviderResult<string | undefined>> | undefined;
   return {
     token: async () => {
       if (auth.type === "none") return { ok: true, value: undefined };
-      if (kept !== undefined && now() < kept.untilMs) return { ok: true, value: kept.token };
+      if (kept !== undefined && now() < kept.endsAt) return { ok: true, value: kept.token };
       pending ??= request(auth, now).then((answer) => {
         pending = undefined;
         if (!answer.ok) return answer;
@@ -43,7 +43,7 @@ export function keystoneTokens(auth: NeutronSettings["auth"], now = (): number =
 
 type Credentials = Exclude<NeutronSettings["auth"], { readonly type: "none" }>;
 
-async function request(auth: Credentials, now: () => number): Promise<ProviderResult<{ token: string; untilMs: number }>> {
+async function request(auth: Credentials, now: () => number): Promise<ProviderResult<{ token: string; endsAt: number }>> {
   const secret = await secretOf(auth.type === "password" ? auth.passwordFile : auth.secretFile);
   if (!secret.ok) return secret;
   const answer = await requestJson({
@@ -61,7 +61,7 @@ async function request(auth: Credentials, now: () => number): Promise<ProviderRe
   const expires =
     isJsonObject(described) && typeof described["expires_at"] === "string" ? Date.parse(described["expires_at"]) : NaN;
   // Without a readable time the token serves this request and the next minute.
-  return { ok: true, value: { token, untilMs: (Number.isNaN(expires) ? now() + 2 * marginMs : expires) - marginMs } };
+  return { ok: true, value: { token, endsAt: (Number.isNaN(expires) ? now() + 2 * marginMs : expires) - marginMs } };
 }
 
 function identityOf(auth: Credentials, secret: string): object {

@@ -11,9 +11,9 @@ import type {
 } from "../../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { linksRequest } from "../../../system/netlink/link.ts";
 import { interruptedText } from "../../../system/netlink/message.ts";
-import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../../system/netlink/link-state.ts";
 import { denied, type LinkScope } from "../link-scope.ts";
-import { isGone, type Namespaces, refusalText } from "../namespaces.ts";
+import { isGone, maxDumps, type Namespaces, refusalText } from "../namespaces.ts";
 import { isGrantedDevice } from "./device-grants.ts";
 import { selectorText } from "./selector-text.ts";
 import type { Sysfs } from "./sysfs.ts";
@@ -25,9 +25,6 @@ export interface FoundDevice {
   readonly facts: LinksDeviceFacts;
 }
 
-/** Maximum number of requests for one dump that concurrent changes interrupt. */
-const maxDumps = 10;
-
 /** All links of one side; none where the pod's namespace is gone. Fault NETLINK_FAILED. */
 export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promise<Result<readonly LinkState[]>> {
   for (let tries = 1; ; tries++) {
@@ -36,7 +33,7 @@ export async function linksAt(namespaces: Namespaces, place: LinksPlace): Promis
     if (place === "pod" && isGone(exchange)) return ok([]);
     if (answer === undefined) return failed(namespaces.unreachable(exchange.errno));
     if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: listing the links: ${refusalText(answer)}`));
-    if (!answer.interrupted) return ok(answer.messages.flatMap((message) => linkStateIn(message) ?? []));
+    if (!answer.interrupted) return ok(linkStatesIn(answer));
     if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: listing the links: ${interruptedText(maxDumps)}`));
   }
 }

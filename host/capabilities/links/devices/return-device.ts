@@ -6,7 +6,7 @@ import { putU32 } from "../../../system/netlink/bytes.ts";
 import { EEXIST, ENODEV } from "../../../system/errno.ts";
 import { linkChange, linkRename, linkRequest, nameAddition, nameRemoval } from "../../../system/netlink/link-change.ts";
 import { linkAlias } from "../../../system/netlink/link-move.ts";
-import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../../system/netlink/link-state.ts";
 import type { NetlinkRequest } from "../../../system/netlink/message.ts";
 import { type Namespaces, refusalText } from "../namespaces.ts";
 import { deviceInPod, deviceOnNode } from "./device-identity.ts";
@@ -61,7 +61,7 @@ async function linksInPod(namespaces: Namespaces, { podIndex }: DeviceRecord): R
   if (all.ok || podIndex === undefined) return all;
   const [answer] = (await namespaces.exchange("pod", [linkRequest(podIndex)])).answers;
   const isAnswered = answer !== undefined && (answer.errno === 0 || answer.errno === ENODEV);
-  return isAnswered ? ok(answer.messages.flatMap((message) => linkStateIn(message) ?? [])) : all;
+  return isAnswered ? ok(linkStatesIn(answer)) : all;
 }
 
 /** Moves the device out of the pod. */
@@ -83,14 +83,14 @@ async function moveBack(
   if (moved === undefined) return { reason: namespaces.unreachable(errno).msg };
   if (moved.errno !== 0) return { reason: `moving link ${own.name} of the pod to the node as ${name}: ${refusalText(moved)}` };
   const [read] = (await namespaces.exchange("host", [linkRequest(name)])).answers;
-  const [state] = read?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+  const [state] = linkStatesIn(read);
   return state ?? { reason: `link ${name} is not on the node after its move` };
 }
 
 /** The link after its settings were restored, which may have changed its MAC. */
 async function readAgain(namespaces: Namespaces, link: LinkState): Promise<LinkState> {
   const [read] = (await namespaces.exchange("host", [linkRequest(link.index)])).answers;
-  return read?.messages.flatMap((message) => linkStateIn(message) ?? [])[0] ?? link;
+  return linkStatesIn(read)[0] ?? link;
 }
 
 /** Restores name, MAC, MTU, alias, alternative names, addresses and the up state. Answers why it could not. */

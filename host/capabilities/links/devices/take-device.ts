@@ -7,7 +7,7 @@ import { EEXIST } from "../../../system/errno.ts";
 import { addressesOf, addressesRequest } from "../../../system/netlink/address.ts";
 import { linkRequest } from "../../../system/netlink/link-change.ts";
 import { linkAlias, linkMove } from "../../../system/netlink/link-move.ts";
-import { type LinkState, linkStateIn } from "../../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../../system/netlink/link-state.ts";
 import { type DeviceScope, type LinkScope, linkText, misused } from "../link-scope.ts";
 import type { LinkTransaction } from "../link-transaction.ts";
 import { refusalText } from "../namespaces.ts";
@@ -67,7 +67,7 @@ export async function takeDevice(transaction: LinkTransaction, taking: LinksTaki
   if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${label}: ${action}: ${refusalText(answer)}`));
   const read = await transaction.ask("pod", linkRequest(taking.name), `reading ${linkText("pod", taking.name)}`);
   if (!read.ok) return read;
-  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const [state] = linkStatesIn(read.value);
   if (state === undefined)
     return failed(fault("NETLINK_FAILED", `links: ${label}: ${action}: the pod has no such link after the move`));
   const noted = store.save({ ...record, podIndex: state.index });

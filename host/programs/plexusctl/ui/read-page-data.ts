@@ -17,7 +17,7 @@ import type { PageData } from "./page-data.ts";
 import { recordingReader } from "./read-recordings.ts";
 
 /** Age at which the networks are explained again, in ms: reading and admitting components takes tens of milliseconds. */
-const explainMs = 30_000;
+const maxAgeMs = 30_000;
 
 /** Makes the reader of the page's data, which never rejects. */
 export function pageReader(places: NodePlaces): () => Promise<PageData> {
@@ -31,7 +31,7 @@ export function pageReader(places: NodePlaces): () => Promise<PageData> {
     ]);
     const directories = document.nodes.map((node) => node.stateDirectory);
     const recordings = readRecordings(traceDirectories(places, directories));
-    if (explained === undefined || systemClock.now() - explained.at > explainMs) {
+    if (explained === undefined || systemClock.now() - explained.at > maxAgeMs) {
       explained = { at: systemClock.now(), explanation: explainNode(places, directories) };
     }
     const version = document.daemon?.version;

@@ -17,7 +17,7 @@ export interface PageServer {
 
 const host = "127.0.0.1";
 /** Data that is younger than this is served again, in ms: several windows cost the daemon as much as one. */
-const freshMs = 500;
+const maxAgeMs = 500;
 const tokenBytes = 24;
 
 /**
@@ -29,7 +29,7 @@ export async function servePage(port: number, parts: PageParts, read: () => Prom
   let last: { readonly at: number; readonly data: Promise<PageData> } | undefined;
   const fresh = (): Promise<PageData> => {
     const now = systemClock.now();
-    if (last === undefined || now - last.at > freshMs) last = { at: now, data: read() };
+    if (last === undefined || now - last.at > maxAgeMs) last = { at: now, data: read() };
     return last.data;
   };
   let names: readonly string[] = [];

@@ -1,7 +1,7 @@
 // Locks for tests whose code under test runs synchronously.
 
 import { ETIMEDOUT } from "../../../system/errno.ts";
-import { monotonicMs } from "../../../system/monotonic-ms.ts";
+import { monotonicMs } from "../../../system/clock.ts";
 import { type LockAnswer, lockNow, type LockRequest } from "../file-lock.ts";
 
 const pauseMs = 1;

@@ -1,0 +1,183 @@
+// Runs the hooks of the features in an ADD, in the order of the list. A hook of a feature that is off does not run.
+
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
+import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
+import type {
+  ClaimedNetwork,
+  FeatureContext,
+  GuardContext,
+  GuardedPod,
+  Guarding,
+  PlanFeature,
+  PlannedNetworks,
+  SelectedNetworks,
+} from "./plan-feature.ts";
+
+/** The networks of the one feature that selects any for the pod. */
+export async function selectedNetworks(
+  features: readonly PlanFeature[],
+  context: FeatureContext,
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+): Promise<Result<SelectedNetworks | undefined>> {
+  for (const { networks } of features) {
+    if (networks?.isNeeded(context.configuration, pod) !== true) continue;
+    const selected = await networks.select(context, cluster, pod);
+    if (!selected.ok || selected.value !== undefined) return selected;
+  }
+  return ok(undefined);
+}
+
+/** The networks of the pod's resource claims. A PodNetwork is a fault if a claim names it and no feature knows PodNetworks. */
+export async function claimedNetworks(
+  features: readonly PlanFeature[],
+  context: FeatureContext,
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+): Promise<Result<readonly ClaimedNetwork[]>> {
+  const networks: ClaimedNetwork[] = [];
+  for (const { claimed } of features) {
+    if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
+    const read = await claimed.networks(context, cluster, pod);
+    if (!read.ok) return read;
+    for (const network of read.value) {
+      const whole = await withPodNetwork(features, context, cluster, pod, network);
+      if (!whole.ok) return failed({ ...whole.fault, msg: `${network.what}: ${whole.fault.msg}` });
+      networks.push(whole.value);
+    }
+  }
+  return ok(networks);
+}
+
+/** The network with the definitions of its PodNetwork. A list keeps its own plugins: its PodNetwork is the one whose policies hold for it. */
+async function withPodNetwork(
+  features: readonly PlanFeature[],
+  context: FeatureContext,
+  cluster: Cluster | undefined,
+  pod: Pod,
+  network: ClaimedNetwork,
+): Promise<Result<ClaimedNetwork>> {
+  const { podNetwork, selection, inline } = network;
+  if (podNetwork === undefined) return ok(network);
+  const knows = features.find(({ networks }) => networks !== undefined)?.networks;
+  if (knows === undefined) return failed(fault("SELECTION_INVALID", "this build of Plexus has no PodNetworks"));
+  const found = await knows.named(context, cluster, pod, podNetwork);
+  if (!found.ok || inline !== undefined) return found.ok ? ok(network) : found;
+  const [{ namespace, name } = selection, ...further] = found.value.definitions;
+  return ok({ ...network, selection: { ...selection, namespace, name }, further });
+}
+
+/** The devices that the features know of the call's pod. `pod` and `cluster` are asked only if a feature needs them. */
+export async function furtherDevices(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  pod: () => Result<PodOfCall | undefined>,
+  cluster: () => Promise<Cluster | undefined>,
+): Promise<Result<readonly FurtherDevices[]>> {
+  const devices: FurtherDevices[] = [];
+  for (const feature of features) {
+    if (feature.devices?.isOn(configuration) !== true) continue;
+    const named = pod();
+    if (!named.ok) return named;
+    const source = await cluster();
+    if (named.value === undefined || source === undefined) continue;
+    const read = await feature.devices.read(named.value, source);
+    if (!read.ok) return read;
+    if (read.value !== undefined) devices.push(read.value);
+  }
+  return ok(devices);
+}
+
+/** The attachments with what the features add to them. */
+export async function completed(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  planned: PlannedNetworks,
+): Promise<Result<readonly AttachmentPlan[]>> {
+  let { attachments } = planned;
+  for (const { completion } of features) {
+    if (completion?.isNeeded(configuration, attachments) !== true) continue;
+    const whole = await completion.complete({ ...planned, attachments });
+    if (!whole.ok) return whole;
+    attachments = whole.value;
+  }
+  return ok(attachments);
+}
+
+/** The fault of an attachment that a feature can complete only when a pod starts. */
+export async function refusedOfRunningPod(
+  features: readonly PlanFeature[],
+  configuration: HostConfiguration,
+  attachment: AttachmentPlan,
+): Promise<Result<void>> {
+  for (const { completion } of features) {
+    if (completion?.isNeeded(configuration, [attachment]) !== true) continue;
+    const refused = await completion.refuse(attachment);
+    if (!refused.ok) return refused;
+  }
+  return ok(undefined);
+}
+
+/** The preparation whose end this is. */
+export function guardingOf(inForce: Promise<Result<void>>): Guarding {
+  inForce.catch(() => undefined);
+  return { inForce };
+}
+
+/**
+ * Lets each feature guard the pod before its interfaces are made. The runtime's own network may be attached before the preparation is in force. Fault: that of the
+ * first feature that cannot.
+ */
+export async function guarded(
+  features: readonly PlanFeature[],
+  context: GuardContext,
+  pod: GuardedPod,
+): Promise<Result<Guarding>> {
+  const begun: Promise<Result<void>>[] = [];
+  for (const { guard } of features) {
+    if (guard?.isOn(context.configuration) !== true) continue;
+    const guarding = await guard.guard(context, pod);
+    if (!guarding.ok) {
+      // The call must not end before its effects.
+      await Promise.all(begun);
+      return guarding;
+    }
+    begun.push(guarding.value.inForce);
+  }
+  return ok(guardingOf(Promise.all(begun).then((ends) => ends.find((each) => !each.ok) ?? ok(undefined))));
+}
+
+/** Whether a feature has a part on the node. */
+export function needsSecuring(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
+  return features.some(({ guard }) => guard?.node?.isOn(configuration) === true);
+}
+
+/** Lets each feature act on the node once the pod's interfaces are there. Fault: that of the first feature that cannot. */
+export async function secured(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
+  for (const { guard } of features) {
+    if (guard?.node?.isOn(context.configuration) !== true) continue;
+    const done = await guard.node.secure(context, pod);
+    if (!done.ok) return done;
+  }
+  return ok(undefined);
+}
+
+/** Lets each feature remove its part on the node of a container whose attachments are undone. */
+export async function released(features: readonly PlanFeature[], context: GuardContext, containerId: string): Promise<void> {
+  for (const { guard } of features)
+    if (guard?.node?.isOn(context.configuration) === true) await guard.node.release(context, containerId);
+}
+
+/** The annotations that features write for these attachments. */
+export async function featureAnnotations(
+  features: readonly PlanFeature[],
+  attachments: readonly ShownAttachment[],
+): Promise<Readonly<Record<string, string>>> {
+  if (attachments.every(({ podNetwork }) => podNetwork === undefined)) return {};
+  const annotations = await Promise.all(features.map(({ networks }) => networks?.annotations(attachments) ?? {}));
+  return Object.assign({}, ...annotations);
+}
