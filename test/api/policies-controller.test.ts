@@ -189,6 +189,9 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
       outcome(await objects.remove(path));
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
+      // Without its label the object is no slice, and its name is not free.
+      expect(outcome(await objects.patch(path, { metadata: { labels: { "plexus.dev/peers": null } } }))).toHaveProperty("metadata");
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
     });
   },
 );
