@@ -13,6 +13,7 @@ import {
   portInSet,
   protocolIs,
   stateIs,
+  vrfPortIs,
 } from "../../../host/capabilities/firewall/match-expressions.ts";
 import { addFields, bytesAre, ethertypeIs, fieldsInSet } from "../../../host/capabilities/firewall/field-expressions.ts";
 import type { Family } from "../../../src/net/ip.ts";
@@ -34,6 +35,8 @@ function matchExpressions(match: Match, place: RulePlace): readonly Expression[]
   switch (match.kind) {
     case "interface":
       return linkIs(match.direction, match.name);
+    case "vrf-port":
+      return vrfPortIs(match.name);
     case "state":
       return stateIs(match.states);
     case "reply":

@@ -33,6 +33,8 @@ const META_IIF = 4;
 const META_IIFNAME = 6;
 const META_OIFNAME = 7;
 const META_NFPROTO = 15;
+/** Linux 5.6. */
+const META_SDIFNAME = 34;
 const CT_STATE = 0;
 const CT_DIRECTION = 1;
 const CT_STATUS = 2;
@@ -170,9 +172,18 @@ export function lookUpPort(family: 4 | 6, withAddress: boolean, map: string): re
 
 /** Continues if the packet came in or goes out by the link of this name, which need not exist. */
 export function linkIs(direction: "in" | "out", name: string): readonly Expression[] {
+  return [meta(FIRST_REGISTER, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", linkName(name))];
+}
+
+/** Continues if the packet came in by the link of this name, and the link is in a VRF. Chains of the hooks input and forward may ask this. */
+export function vrfPortIs(name: string): readonly Expression[] {
+  return [meta(FIRST_REGISTER, META_SDIFNAME), compare("is", linkName(name))];
+}
+
+function linkName(name: string): Uint8Array {
   const bytes = new Uint8Array(LINK_NAME_BYTES);
   new TextEncoder().encodeInto(name, bytes);
-  return [meta(FIRST_REGISTER, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", bytes)];
+  return bytes;
 }
 
 /** Like `linkIs`, in the form in which iptables writes it; `is not` for all other links. */
