@@ -56,14 +56,17 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
   });
 
   /** Attaches a pod with a watched link, in whose namespace commands are executed. */
-  async function watched(name: string): Promise<{
+  async function watched(
+    name: string,
+    keys: object = { linkWatch: {} },
+  ): Promise<{
     readonly pod: CreatedPod;
-    readonly ip: (words: string) => void;
+    readonly ip: (words: string) => string;
     readonly entry: () => Promise<unknown>;
     readonly del: () => Promise<void>;
   }> {
     const pod = await api.pod("shop", name, "storage");
-    const call = node.attaching(pod, { linkWatch: {}, kubeconfig });
+    const call = node.attaching(pod, { ...keys, kubeconfig });
     expect(await node.requestAt(socket(), "ADD", call)).toMatchObject({ status: 0 });
     const entry = async (): Promise<unknown> => {
       const status = await api.statusOf("shop", name);
@@ -72,7 +75,7 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
         : undefined;
     };
     const del = async (): Promise<void> => expect(await node.requestAt(socket(), "DEL", call)).toMatchObject({ status: 0 });
-    return { pod, ip: (words) => void call.pod.exec(["ip", ...words.split(" ")]), entry, del };
+    return { pod, ip: (words) => call.pod.exec(["ip", ...words.split(" ")]).stdout, entry, del };
   }
   test("WA-01: the pod gets Events and a condition in its network status' own key, which go when the link is mended", async () => {
     const { pod, ip, entry, del } = await watched("watched");
@@ -120,6 +123,29 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     await expect
       .poll(() => api.statusOf("shop", "meanwhile"), soon)
       .toEqual([expect.anything(), expect.objectContaining({ "dev.plexus.condition": condition }), other]);
+    await del();
+  });
+
+  test("WA-03: a link that comes back while its repair waits stays as it is", async () => {
+    const { pod, ip, entry, del } = await watched("back", { hotPlug: true, linkWatch: { repair: true } });
+    const before = await entry();
+    const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
+    const index = indexOf();
+    expect(index).toMatch(/^\d+:$/u);
+    // The repair follows once the pod is told.
+    proxy.script((request) =>
+      isStatusWrite(request) && request.earlier === 0 ? { first: async () => void ip("link set net1 up") } : undefined,
+    );
+    ip("link set net1 down");
+    const events = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).filter((text) => /Interface(?:Lost|Recovered|Repair)/u.test(text));
+    await expect.poll(events, soon).toHaveLength(2);
+    expect((await events()).toSorted()).toEqual([
+      expect.stringContaining("InterfaceLost net1 was set down"),
+      expect.stringContaining("InterfaceRecovered"),
+    ]);
+    await expect.poll(entry, soon).toEqual(before);
+    expect(indexOf()).toBe(index);
     await del();
   });
 

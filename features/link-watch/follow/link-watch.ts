@@ -6,6 +6,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { RoundAgent } from "../../../host/node/reconcile/clean.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
+import type { IsLost } from "../../container-changes.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { NodeFollower } from "./follow-node.ts";
 import { LinkReports } from "./link-reports.ts";
@@ -170,7 +171,13 @@ export class LinkWatch {
         againMs = Math.min(againMs, pauseMs);
         continue;
       }
-      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname);
+      const isLost: IsLost = (entry) => this.#looks.mayRepair(agent, entry, ifname);
+      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname, isLost);
+      // The link came back meanwhile, or the attachment is another one: the next look says so.
+      if (repaired.ok && repaired.value === "held") {
+        await this.#refresh();
+        return { kind: "again", afterMs: 0 };
+      }
       lost.noteTry(key, ifname, now(), repaired.ok);
       this.#reports.countRepair(repaired.ok);
       againMs = Math.min(againMs, lost.pauseMs(key, ifname, now()));

@@ -69,6 +69,13 @@ test("PO-23: a namespace's queries are bounded in number and size; a policy beyo
   const [text = ""] = [...queries(1).values()].map(queryText);
   const few = new AskedQueries(() => undefined, { queries: 30, characters: 2 * text.length });
   expect([few.set("one", "a", queries(2)), few.set("two", "a", queries(1, 9))]).toEqual([true, false]);
+  // A policy that asks for as many groups in fewer characters makes way, too.
+  const named = (app: string) =>
+    queriesOf(readable(policyObject({ podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: { app } } }] }] })));
+  const sized = new AskedQueries(() => undefined, { queries: 30, characters: 2 * text.length });
+  expect([sized.set("one", "a", named("x".repeat(40))), sized.set("two", "a", named("b"))]).toEqual([true, false]);
+  expect(sized.set("one", "a", named("c"))).toBe(true);
+  expect([...sized.all()]).toHaveLength(2);
   expect(new Set(due).size).toBe(60);
   const events: string[] = [];
   const seen = policyOf(apps(1));
