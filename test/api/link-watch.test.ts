@@ -9,6 +9,7 @@ import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
+import { missing, referencePlugins } from "../lab/requires.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 
 const soon = { timeout: 60_000, interval: 100 };
@@ -23,7 +24,9 @@ const condition = {
 const isStatusWrite = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method === "PATCH" && path.includes("/status");
 
-describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link", () => {
+const unavailable = missingForKube("lost links with a Kubernetes API") || missing("repairs", referencePlugins("static"));
+
+describe.skipIf(unavailable)("a lost link", () => {
   let api: ApiServer;
   let proxy: FaultProxy;
   let kubeconfig = "";
@@ -40,7 +43,7 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     api = await sharedApiServer();
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
-    node = openNode(api);
+    node = openNode(api, undefined, ["static"]);
     daemon = await start();
     const { cniPath } = node.plexus;
     const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: cniPath, PLEXUS_SOCKET: socket() };
@@ -146,6 +149,19 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     ]);
     await expect.poll(entry, soon).toEqual(before);
     expect(indexOf()).toBe(index);
+    await del();
+  });
+
+  test("WA-03: a lost link is attached again although the API server takes no report of it", async () => {
+    const { ip, entry, del } = await watched("unreported", { hotPlug: true, linkWatch: { repair: true } });
+    const before = await entry();
+    const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
+    const index = indexOf();
+    proxy.script((request) => (isStatusWrite(request) ? { answer: { status: 403, body: "{}" } } : undefined));
+    ip("link set net1 down");
+    await expect.poll(() => [indexOf() === index, ip("-o link show net1 up") === ""], soon).toEqual([false, false]);
+    expect(await entry()).toEqual(before);
+    proxy.script(() => undefined);
     await del();
   });
 
