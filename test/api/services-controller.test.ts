@@ -1,10 +1,13 @@
 // plexus-controller's part for Services on a real API server, with the account and the admission policies of the chart.
 
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { servicesPart } from "../../features/services/controller/part.ts";
 import { endpointSlicesPath } from "../../features/services/rules/service-slice.ts";
+import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import { collectionOf, applyObjects, objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
 import { accountRequests, controllerAccount } from "../lab/kube/controller-account.ts";
@@ -67,6 +70,7 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     const term = new AbortController();
     let running: Promise<void>;
     const events: string[] = [];
+    const metrics = new MetricsOf(controllerMetricDefinitions);
     /** The controller's writes of slices. */
     const writes: string[] = [];
     let counted: ApiObjects;
@@ -83,6 +87,9 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     };
     const addresses = async (of: string): Promise<readonly string[]> =>
       (await slices(of)).flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses)).toSorted();
+    /** The works of the part so far. */
+    const works = async (): Promise<number> =>
+      [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)].reduce((sum, [, count]) => sum + Number(count), 0);
     const ready = async (name: string, status: "True" | "False"): Promise<void> => {
       const conditions = [{ type: "Ready", status }];
       outcome(await admin.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status: { conditions } }));
@@ -109,7 +116,7 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         onRequest: ({ method, path }) =>
           void (path.startsWith(slicesPath) && method !== "GET" && writes.push(`${method} ${path}`)),
       });
-      const context = partContext(counted, { event: (_, { message }) => void events.push(message) });
+      const context = partContext(counted, { metrics, event: (_, { message }) => void events.push(message) });
       running = servicesPart()(context).run(term.signal);
     });
     afterAll(async () => {
@@ -266,6 +273,21 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       await vi.waitFor(async () => expect(await addresses("left")).toEqual([]), patience);
       await create(node);
       await vi.waitFor(async () => expect(await addresses("left")).toEqual(["10.7.0.1"]), patience);
+    });
+
+    test("SV-14: changes of a pod that no slice shows are no work", async () => {
+      await create(web("busy", { "shop/busy": ["10.8.0.1"] }));
+      await create(service("busy", { "plexus.dev/network": "busy" }));
+      await vi.waitFor(async () => expect(await addresses("busy")).toEqual(["10.8.0.1"]), patience);
+      const before = await works();
+      for (let restart = 0; restart < 10; restart++) {
+        outcome(await admin.patch("/api/v1/namespaces/shop/pods/busy/status", { status: { message: `restart ${restart}` } }));
+        await setTimeout(250);
+      }
+      // The watch brings changes in their order.
+      await ready("busy", "True");
+      await vi.waitFor(async () => expect((await slices("busy"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      expect((await works()) - before).toBeLessThan(8);
     });
 
     test("SV-03: an address that no slice may have keeps the other pods from no Service", async () => {

@@ -4,7 +4,7 @@ import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import type { NamedPod } from "../rules/endpoint.ts";
-import { isSelected, type MemberPod } from "../rules/member-pod.ts";
+import { isSameMember, isSelected, type MemberPod } from "../rules/member-pod.ts";
 import type { NetworkService, UnreadableService } from "../rules/service.ts";
 import { endpointSlicesPath, managedByLabel, manager, type ServiceSlice } from "../rules/service-slice.ts";
 import { ChangePace } from "../../../host/cluster/work/change-pace.ts";
@@ -117,6 +117,8 @@ export class ServiceCollections {
   #podChanged(namespace: string, name: string): void {
     const pod = this.#pods.get(namespace, name);
     const before = this.#podIndex.put(namespace, name, pod);
+    // Most changes of a pod are of its containers' states, and a list that is read anew has each pod.
+    if (isSameMember(before, pod)) return;
     const due = new Set<string>();
     for (const each of [before, pod]) {
       if (each === undefined) continue;
