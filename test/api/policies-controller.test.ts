@@ -75,7 +75,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     };
 
     beforeAll(async () => {
-      api = await sharedApiServer({ alsoAllowed: policyRequests });
+      api = await sharedApiServer({ alsoAllowed: [...policyRequests, "patch pods/status"] });
       objects = objectsOf(api.adminKubeconfig);
       counted = objectsOf(api.adminKubeconfig, {
         onRequest: ({ method, path }) =>
