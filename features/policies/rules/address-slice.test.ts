@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { distribute, maxAddresses, readSlice, sliceObject, type SliceEndpoint } from "./address-slice.ts";
-import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
+import { interfaceNames, podAddresses } from "../../../src/npwg/pod-addresses.ts";
 
 const endpoint = (index: number): SliceEndpoint => ({ addresses: [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`] });
 const endpoints = (count: number): readonly SliceEndpoint[] => Array.from({ length: count }, (_, index) => endpoint(index));
@@ -66,6 +66,13 @@ test("a pod's addresses come from its status, by definition and by PodNetwork", 
     ["cbr0", 1],
     ["a/red", 3],
     ["podnetwork/blue", 2],
+  ]);
+  const namesOf = (network: string) => interfaceNames((key) => annotations[key], network);
+  expect([namesOf("podnetwork/blue"), namesOf("a/red"), namesOf("a/blue"), namesOf("a/none")]).toEqual([
+    ["a/red", "podnetwork/blue"],
+    ["a/red", "podnetwork/blue"],
+    ["a/blue"],
+    ["a/none"],
   ]);
   for (const text of ["", "{", "5", "[[[", `[${"[".repeat(200)}`]) expect(podAddresses(() => text).size).toBe(0);
 });
