@@ -153,7 +153,7 @@ export class LinkWatch {
       // An earlier daemon may have told other faults.
       this.#reports.tellFirst(key, watched, faults.value);
       const told = await this.#tell(key, watched, agent, faults.value);
-      // The pod's network must not wait for an API server that takes no report.
+      // A repair must not wait for an API server that takes no report.
       const repaired = await this.#repair(key, watched, agent, faults.value);
       if (told.kind === "done") return repaired;
       if (told.kind === "failed" || repaired.kind === "done") return told;

@@ -32,8 +32,8 @@ export class ServiceCollections {
   /** The zone of each node. */
   readonly #zones = new Map<string, string>();
   /**
-   * Services, as last seen, that kube-controller-manager has no slices of. A Service that was one of the cluster's own meanwhile has such slices beside those of
-   * Plexus, and is another object since.
+   * Services, as last seen, without slices of kube-controller-manager. A Service that was one of the cluster's own meanwhile has such slices again, and is another
+   * object since.
    */
   readonly leftToPlexus = new WeakSet<NetworkService>();
   /** Names of slices of other writers that a Service's slices would have. */

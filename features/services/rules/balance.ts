@@ -35,7 +35,7 @@ export interface BalancedPort {
   readonly port: number;
   /** Sorted, without repetition. Empty: connections are refused. */
   readonly backends: readonly Backend[];
-  /** Of a UDP port: endpoints that get no new flows, and that serve those that they have until they end. */
+  /** Endpoints of a UDP port that get no new flows, and keep those that they have while they serve. */
   readonly draining?: readonly Backend[] | undefined;
   /** Connections of one client go to one endpoint until so many seconds have passed without any. */
   readonly affinitySeconds?: number | undefined;

@@ -31,8 +31,8 @@ export interface NamedPod {
 }
 
 /**
- * The groups of a Service's pods, in no order of pods. `zoneOf`: the zone of a node, empty if the node names none; undefined: the cluster has no such node. As by
- * kube-controller-manager, a pod of such a node is no endpoint: its readiness is that of the node's last word.
+ * The groups of a Service's pods, in no order of pods. `zoneOf`: the zone of a node, empty if the node names none; undefined: the cluster has no such node. A pod
+ * of such a node is no endpoint, as for kube-controller-manager: nobody tells any more whether the pod is ready.
  */
 export function endpointGroups(
   service: NetworkService,
