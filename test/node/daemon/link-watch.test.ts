@@ -152,6 +152,21 @@ describe.skipIf(unable)("the watch over links", () => {
     await node.succeed("DEL", pod);
   });
 
+  test("WA-04: a link that the pod has put into a bridge of its own stays there, without its addresses, and down as long as the pod likes", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const index = indexOf(pod);
+    const inBridge = "ip link add own type bridge; ip link set own up; ip link set net1 master own; ip addr flush dev net1";
+    pod.pod.exec(["sh", "-ec", inBridge]);
+    node.daemon.residents.agentConnected();
+    pod.pod.exec(["ip", "link", "set", "net1", "down"]);
+    await expect.poll(() => sentence(), soon).toContain("net1 was set down");
+    pod.pod.exec(["ip", "link", "set", "net1", "up"]);
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    expect([indexOf(pod), pod.pod.links().find(({ name }) => name === "net1")?.master]).toEqual([index, "own"]);
+    await node.succeed("DEL", pod);
+  });
+
   test("WA-04: a link that the pod has renamed stays as it is, and so does another link that has its name", async () => {
     const pod = await attached("storage", { repair: true });
     await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
