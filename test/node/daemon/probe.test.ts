@@ -25,12 +25,12 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
   });
   afterAll(() => node.dispose());
 
-  async function attached(name: string, more: object = {}, selection = "storage"): Promise<PodNamespace> {
+  async function attached(name: string, more: object = {}, selection = "storage", containerId = name): Promise<PodNamespace> {
     const { stage } = node;
     manifests.pod(name, selection);
     const config = stage.network([bridgeStep()], { manifests: manifests.directory, probes: true, ...more });
     const pod = stage.pod();
-    await node.succeed("ADD", { config, containerId: name, pod, args: manifests.argsOf(name) });
+    await node.succeed("ADD", { config, containerId, pod, args: manifests.argsOf(name) });
     return pod;
   }
   const plexusctl = async (...args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> => {
@@ -76,6 +76,16 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
     expect(text).toMatch(
       /^shop\/asks net1 on shop\/storage, MTU 1500\n\nTARGET +ADDRESS +NEIGHBOUR +RESULT\ngateway +10\.20\.0\.1 +(?:[\da-f]{2}:){5}[\da-f]{2} +answers packets of 1500 bytes\n/u,
     );
+  });
+
+  test("PR-05: a pod whose sandbox was made again is asked from the new one, and the earlier ones are no other pods", async () => {
+    const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.23.0.0/24" }]] };
+    manifests.network("remade", [{ type: "bridge", bridge: "br-remade", isGateway: true, ipam }]);
+    for (const sandbox of ["one", "two", "three"]) {
+      const pod = await attached("remade", {}, "remade", `remade-${sandbox}`);
+      if (sandbox !== "three") pod.dispose();
+    }
+    expect(await probed("shop/remade", "remade")).toEqual(["gateway 10.23.0.1 answers 1500"]);
   });
 
   test("PR-05: a host of the pod's second network is asked from the address that the host knows", async () => {
