@@ -174,6 +174,21 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await shop.removePods(taken, other);
     });
 
+    test("PO-15: a pod whose sandbox has ended before its DEL is no failure", async () => {
+      await shop.allow("web", fromDb);
+      const [ended, other] = [await shop.runPod("ended", { app: "web" }), await shop.runPod("web", { app: "web" })];
+      await expect.poll(() => tableOf(other), patience).not.toBe("");
+      inHost(["ip", "netns", "delete", ended.call.pod.name]);
+      const before = await applied();
+      await shop.forbid("web");
+      await expect.poll(() => tableOf(other), patience).toBe("");
+      await expect.poll(applied, patience).toBeGreaterThanOrEqual(before + 2);
+      expect(await metricsText()).toMatch(/^plexus_policy_failed_pods 0$/mu);
+      expect((await shop.api.eventsOf(ended)).filter((text) => text.includes("PoliciesNotApplied"))).toEqual([]);
+      inHost(["ip", "netns", "add", ended.call.pod.name]);
+      await shop.removePods(ended, other);
+    });
+
     test("PO-20: the node's tables, failures and metrics are shown, and a running pod gets an Event", async () => {
       await shop.allow("web", fromDb);
       const target = await shop.runPod("web", { app: "web" });

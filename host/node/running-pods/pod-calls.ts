@@ -14,7 +14,7 @@ import { callOfRunning } from "../../engine/session/internal-call.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
 import type { ResidentNode } from "../resident-node.ts";
-import { isAnotherNamespace } from "../../system/netlink/namespace-links.ts";
+import { isAnotherNamespace, isGone } from "../../system/netlink/namespace-links.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { GuardedPod } from "../../engine/planned/plan-feature.ts";
@@ -132,6 +132,8 @@ export class PodCalls {
     const guarded = { containerId, netns, cluster, pod: pod.value, interfaces: attachedInterfaces(entry) };
     const applied = await this.work.apply(call, guarded, anew);
     const shortfall = applied.ok ? applied.value : { reason: this.work.failureReason, message: applied.fault.msg };
+    // The pod's sandbox has ended, so that nothing can be written there: the runtime's DEL comes.
+    if (shortfall !== undefined && (await isGone(call.shim, netns))) return ok(undefined);
     // An ADD that fails needs no Event of Plexus: the kubelet sends one.
     if (shortfall !== undefined && this.#isNews(`${namespace}/${name}`, shortfall.message))
       cluster.tell(pod.value, { reason: shortfall.reason, message: shortfall.message });
