@@ -60,7 +60,7 @@ export async function repairAttachment(
   ifname: string,
   isLost: IsLost,
 ): Promise<Result<"repaired" | "held">> {
-  return underLock(call, key, async () => {
+  return underLock<"repaired" | "held">(call, key, async () => {
     const container = await runningContainer(call, key);
     if (!container.ok) return container;
     const { entry, before } = container.value;
