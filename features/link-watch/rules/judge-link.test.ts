@@ -76,6 +76,11 @@ test.each(["ipvlan", "bond", "vlan"])("WA-01: %s has the address of a link below
   expect(judgeLink({ ...expected, made }, pod({ kind, mac: "02:00:00:00:00:02" }), undefined)).toBeUndefined();
 });
 
+test("WA-01: a tap without a virtual machine has no carrier, and no fault", () => {
+  const made = { name: "net1", index: 3, kind: "tun", mac };
+  expect(judgeLink({ ...expected, made }, pod({ kind: "tun", carrier: false }), undefined)).toBeUndefined();
+});
+
 test("WA-04: a link that the pod has put into its bond or bridge has its addresses there, and is not taken from there; one in a VRF is as any other", () => {
   const inBond = { master: 9, masterKind: "bond", mac: "02:00:00:00:00:02" };
   expect(judgeLink(expected, pod(inBond, []), node)).toBeUndefined();

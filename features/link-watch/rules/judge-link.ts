@@ -79,7 +79,8 @@ export function judgeLink(
   // The pod, or KubeVirt, uses a renamed link in its own way.
   if (isRenamed || made === undefined) return undefined;
   if (!link.up) return of("down", `${ifname} was set down`);
-  if (!link.carrier) return of("no-carrier", `${ifname} has no carrier: the link below it is down`);
+  // A tap's carrier is the process that has opened it, such as a virtual machine.
+  if (!link.carrier && link.kind !== "tun") return of("no-carrier", `${ifname} has no carrier: the link below it is down`);
   if (isMember) return undefined;
   if (!followingKinds.has(link.kind) && made.mac !== "" && link.mac !== made.mac)
     return of("mac", `${ifname} has the hardware address ${link.mac} instead of ${made.mac}`);
