@@ -81,7 +81,7 @@ export class NodeLinks {
     const links = [...this.#links.values()];
     const bridge = links.find(({ kind, name }) => kind === "bridge" && name !== end && names.includes(name));
     if (bridge !== undefined || links.find(({ name }) => name === end)?.master !== undefined) return bridge?.name;
-    return names.slice(0, names.indexOf(end)).find((name) => !links.some((link) => link.name === name));
+    return names.slice(0, Math.max(0, names.indexOf(end))).find((name) => !links.some((link) => link.name === name));
   }
 
   #forget(index: number): void {
