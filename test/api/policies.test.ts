@@ -280,6 +280,19 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       await shop.removePods(target, db, other);
     });
 
+    test("PO-14: an ingress policy on an ipvlan in the mode l3s, whose packets pass no hook of the pod, fails the ADD", async () => {
+      const ipam = { type: "host-local", subnet: "10.50.0.0/24" };
+      await shop.api.network("shop", "passing", [{ type: "ipvlan", master: "none", mode: "l3s", ipam }]);
+      await shop.allow("passing", web, "passing");
+      const refused = await shop.createPod("passing", { app: "web" }, "passing");
+      expect(await shop.request("ADD", refused)).toMatchObject({
+        status: 1,
+        json: { code: 11, msg: expect.stringContaining("interface net1 of network shop/passing: packets to an ipvlan in the mode l3s") },
+      });
+      await shop.forbid("passing");
+      await shop.removePods(refused);
+    });
+
     test("PO-14: a policy that cannot be read fails the ADD, or warns with failure: open; an API without an answer means the last known policies", async () => {
       await shop.allow("odd", { ...web, ingress: [{ ports: [{ port: 70_000 }] }] });
       const refused = await shop.createPod("refused", { app: "web" });
