@@ -17,9 +17,13 @@ import { unfilteredIngress } from "../rules/unfiltered-ingress.ts";
  * cannot be read, or would not hold on an interface.
  */
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<Guarding>> {
-  const decided = await decideTable(context, pod);
-  const unfiltered = decided.ok && decided.value !== undefined ? unfilteredIngress(pod.interfaces, decided.value) : undefined;
-  const table = unfiltered === undefined ? decided : failed(policyFault(`pod ${pod.pod.namespace}/${pod.pod.name}: ${unfiltered}`));
+  const table = await decideTable(context, pod);
+  const unfiltered = table.ok ? unfilteredIngress(pod.interfaces, table.value) : undefined;
+  if (unfiltered !== undefined) {
+    const why = policyFault(`pod ${pod.pod.namespace}/${pod.pod.name}: ${unfiltered}`);
+    const tolerated = toleratedIn(context, pod, failed(why));
+    if (!tolerated.ok) return tolerated;
+  }
   const inForce = table.ok
     ? writePod(context, pod, table.value, true).then((written) => toleratedIn(context, pod, written))
     : Promise.resolve(toleratedIn(context, pod, table));
@@ -51,7 +55,7 @@ export async function refreshPolicies(
   if (!table.ok) return table;
   const secured = await secureEnds(context, guarded, table.value, anew);
   const applied = await writePod(context, guarded, table.value, anew);
-  const unfiltered = table.value === undefined ? undefined : unfilteredIngress(guarded.interfaces, table.value);
+  const unfiltered = unfilteredIngress(guarded.interfaces, table.value);
   if (unfiltered !== undefined) return ok({ reason: "PoliciesNotApplied", message: unfiltered, isWhole: false });
   const shortfall = policyShortfall({
     table: table.value,

@@ -12,9 +12,9 @@ export interface ListedInterface {
   readonly conflist?: string;
 }
 
-/** The reason why ingress policies of the table do not hold on an interface; undefined: they hold on all. */
-export function unfilteredIngress(interfaces: readonly ListedInterface[], { chains }: PolicyTable): string | undefined {
-  const isolated = new Set(chains.map(({ name }) => name));
+/** The reason why ingress policies of the pod's table do not hold on an interface; undefined: they hold on all. */
+export function unfilteredIngress(interfaces: readonly ListedInterface[], table: PolicyTable | undefined): string | undefined {
+  const isolated = new Set(table?.chains.map(({ name }) => name));
   const passing = interfaces.find(({ ifname, conflist = "" }) => isolated.has(`in/${ifname}`) && hasMode(conflist, "l3s"));
   if (passing === undefined) return undefined;
   return `interface ${passing.ifname} of network ${passing.source}: packets to an ipvlan in the mode l3s pass the node's hooks and not those of the pod, so ingress policies do not hold. Set mode to l2 or l3`;
