@@ -32,16 +32,15 @@ export async function workOnService(context: PartContext, collections: ServiceCo
   // A Service without a selector has the slices that its author writes.
   if (service === undefined || "problem" in service || service.selector.length === 0)
     return inTurn(slices, (slice) => remove(context, slice));
-  if (!collections.leftToPlexus.has(service)) {
-    const left = await leaveToPlexus(context, service);
-    if (left.kind !== "done") return left;
-    collections.leftToPlexus.add(service);
-  }
+  const left = collections.leftToPlexus.has(service) ? done : await leaveToPlexus(context, service);
+  if (left.kind === "done") collections.leftToPlexus.add(service);
+  // Endpoints of a Service that has slices of Plexus do not wait for others to go.
+  else if (slices.length === 0) return left;
   const groups = endpointGroups(service, collections.members(service), (node) => collections.zoneOf(node));
   const meta = sliceMeta(service, networkId(service.network));
   const { name, uid, families } = service;
   const writes = planSlices({ service: name, uid, families, groups, meta, slices, taken: collections.takenNames(key) });
-  return inTurn(writes, async (write) => {
+  const written = await inTurn(writes, async (write): Promise<WorkOutcome> => {
     const outcome = await carryOut(context, service, meta, write);
     if (write.kind !== "create" || outcome.kind !== "conflict") return outcome;
     const taken = await takenNames(context, service);
@@ -51,6 +50,7 @@ export async function workOnService(context: PartContext, collections: ServiceCo
     collections.noteTakenNames(key, taken.names);
     return { kind: "again", afterMs: 0 };
   });
+  return written.kind === "done" ? left : written;
 }
 
 async function carryOut(context: PartContext, service: NetworkService, meta: SliceMeta, write: SliceWrite): Promise<WorkOutcome> {
