@@ -54,8 +54,10 @@ export function interfaceNames(annotation: (key: string) => string | undefined, 
   for (const { name, interfaceName } of entriesIn(annotation(podNetworkStatusAnnotation)))
     if (typeof name === "string") add(interfaceName, `${podNetworkPrefix}${name}`);
   const names = [...byInterface.values()].filter((each) => each.includes(network)).flat();
-  const isPodNetwork = (name: string): number => Number(name.startsWith(podNetworkPrefix));
-  return [...new Set([...names, network])].toSorted((one, other) => isPodNetwork(one) - isPodNetwork(other));
+  const [podNetworks, definitions] = [true, false].map((isPodNetwork) =>
+    [...names, network].filter((name) => name.startsWith(podNetworkPrefix) === isPodNetwork),
+  );
+  return [...new Set([...(definitions ?? []), ...(podNetworks ?? [])])];
 }
 
 function entriesIn(text: string | undefined): readonly Readonly<Record<string, unknown>>[] {

@@ -56,8 +56,10 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     const events: string[] = [];
     const metrics = new MetricsOf(controllerMetricDefinitions);
     /** The works of the part so far. */
-    const works = async (): Promise<number> =>
-      [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)].reduce((sum, [, count]) => sum + Number(count), 0);
+    const works = async (): Promise<number> => {
+      const counts = [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)];
+      return counts.reduce((all, [, count]) => all + Number(count), 0);
+    };
     /** The controller's writes of slices. */
     const writes: string[] = [];
     let counted: ApiObjects;
@@ -216,7 +218,9 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       outcome(await objects.remove(path));
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
       // Without its label the object is no slice, and its name is not free.
-      expect(outcome(await objects.patch(path, { metadata: { labels: { "plexus.dev/peers": null } } }))).toHaveProperty("metadata");
+      expect(outcome(await objects.patch(path, { metadata: { labels: { "plexus.dev/peers": null } } }))).toHaveProperty(
+        "metadata",
+      );
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
     });
   },

@@ -287,7 +287,10 @@ describe.skipIf(missingForKube("policies of pods") || missing("policies of pods"
       const refused = await shop.createPod("passing", { app: "web" }, "passing");
       expect(await shop.request("ADD", refused)).toMatchObject({
         status: 1,
-        json: { code: 11, msg: expect.stringContaining("interface net1 of network shop/passing: packets to an ipvlan in the mode l3s") },
+        json: {
+          code: 11,
+          msg: expect.stringContaining("interface net1 of network shop/passing: packets to an ipvlan in the mode l3s"),
+        },
       });
       await shop.forbid("passing");
       await shop.removePods(refused);

@@ -88,8 +88,10 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     const addresses = async (of: string): Promise<readonly string[]> =>
       (await slices(of)).flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses)).toSorted();
     /** The works of the part so far. */
-    const works = async (): Promise<number> =>
-      [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)].reduce((sum, [, count]) => sum + Number(count), 0);
+    const works = async (): Promise<number> => {
+      const counts = [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)];
+      return counts.reduce((all, [, count]) => all + Number(count), 0);
+    };
     const ready = async (name: string, status: "True" | "False"): Promise<void> => {
       const conditions = [{ type: "Ready", status }];
       outcome(await admin.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status: { conditions } }));

@@ -85,7 +85,10 @@ test("WA-04: a link that the pod has put into its bond or bridge has its address
   const inBond = { master: 9, masterKind: "bond", mac: "02:00:00:00:00:02" };
   expect(judgeLink(expected, pod(inBond, []), node)).toBeUndefined();
   expect(judgeLink(expected, pod({ ...inBond, up: false }, []), node)).toMatchObject({ kind: "down", mayRepair: false });
-  expect(judgeLink(expected, pod(inBond, []), { ...node, master: undefined })).toMatchObject({ kind: "master", mayRepair: false });
+  expect(judgeLink(expected, pod(inBond, []), { ...node, master: undefined })).toMatchObject({
+    kind: "master",
+    mayRepair: false,
+  });
   const inVrf = { master: 9, masterKind: "vrf" };
   expect(judgeLink(expected, pod(inVrf), node)).toBeUndefined();
   expect(judgeLink(expected, pod(inVrf, []), node)).toMatchObject({ kind: "address", mayRepair: true });

@@ -22,7 +22,11 @@ test("a slice has at most 1,000 addresses, and a change of one pod changes one s
 });
 
 test("PO-24: endpoints with many named ports need more slices: the API's store and a node's memory take each of them", () => {
-  const ports = Array.from({ length: 128 }, (_, index) => ({ name: `media-port-${index}`, protocol: "SCTP", port: 30_000 + index }));
+  const ports = Array.from({ length: 128 }, (_, index) => ({
+    name: `media-port-${index}`,
+    protocol: "SCTP",
+    port: 30_000 + index,
+  }));
   const many = endpoints(300).map((each) => ({ namespace: "a", ...each, ports }));
   const distributed = distribute([], many);
   expect([distributed.length, distributed.flat().length]).toEqual([6, 300]);

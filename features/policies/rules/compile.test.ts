@@ -261,7 +261,10 @@ describe("a compiled table", () => {
       ["forward", "vrf-port", "in/net1"],
       ["postrouting", "interface", "out/net1"],
     ]);
-    expect(isolatedDirections(table ?? { chains: [], sets: [] }).map(({ direction }) => direction)).toEqual(["ingress", "egress"]);
+    expect(isolatedDirections(table ?? { chains: [], sets: [] }).map(({ direction }) => direction)).toEqual([
+      "ingress",
+      "egress",
+    ]);
   });
 
   test("PO-17: a table has its bounds, with the numbers in the problem", () => {

@@ -29,7 +29,7 @@ export interface SlicePlanInit {
   /** The slices that Plexus wrote for the Service. */
   readonly slices: readonly ServiceSlice[];
   /** Names that slices of other writers have. */
-  readonly taken?: ReadonlySet<string>;
+  readonly taken?: ReadonlySet<string> | undefined;
 }
 
 /** The writes: creations and patches first, so that no endpoint is missing in between. */

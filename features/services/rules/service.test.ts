@@ -77,26 +77,28 @@ test("SV-02: a named port is each pod's own number; pods with other numbers are 
   ]);
 });
 
+const withPorts = (count: number): object => ({
+  ports: Array.from({ length: count }, (_, index) => ({ name: `rtp-${index}`, protocol: "UDP", port: 10_000 + index })),
+});
+
 test("SV-02: a Service has all of its ports in slices and front; more than the bound are a mistake, and none is left out", () => {
-  const ports = (count: number): object => ({
-    ports: Array.from({ length: count }, (_, index) => ({ name: `rtp-${index}`, protocol: "UDP", port: 10_000 + index })),
-  });
-  const many = service(ports(1000));
+  const many = service(withPorts(1000));
   const [group] = groups(many, [servedPod("p", { "shop/red": ["10.0.0.1"] })]);
   expect(group?.ports.map(({ port }) => port)).toEqual(Array.from({ length: 1000 }, (_, index) => 10_000 + index));
   expect(readFront(frontText(many))?.ports).toHaveLength(1000);
-  expect(readService(serviceObject("web", ports(1001)))).toMatchObject({ problem: expect.stringContaining("1001 entries") });
+  expect(readService(serviceObject("web", withPorts(1001)))).toMatchObject({ problem: expect.stringContaining("1001 entries") });
 });
 
+const nodesLeft = (spec: object): readonly unknown[] => {
+  const pods = ["n1", "n2"].map((nodeName) => servedPod(nodeName, { "shop/red": ["10.0.0.1"] }, { spec: { nodeName } }));
+  return groups(service(spec), pods, new Map([["n1", ""]]))
+    .flatMap(({ endpoints }) => endpoints)
+    .map((each) => (each as { readonly nodeName: string }).nodeName);
+};
+
 test("SV-02: a pod whose node is gone is no endpoint, unless the Service publishes addresses that are not ready", () => {
-  const left = (spec: object): readonly unknown[] => {
-    const pods = ["n1", "n2"].map((nodeName) => servedPod(nodeName, { "shop/red": ["10.0.0.1"] }, { spec: { nodeName } }));
-    return groups(service(spec), pods, new Map([["n1", ""]]))
-      .flatMap(({ endpoints }) => endpoints)
-      .map((each) => (each as { readonly nodeName: string }).nodeName);
-  };
-  expect(left({})).toEqual(["n1"]);
-  expect(left({ publishNotReadyAddresses: true })).toEqual(["n1", "n2"]);
+  expect(nodesLeft({})).toEqual(["n1"]);
+  expect(nodesLeft({ publishNotReadyAddresses: true })).toEqual(["n1", "n2"]);
 });
 
 test("SV-01 SV-03: addresses by family, all of a pod with several interfaces, and of the Service's network only", () => {

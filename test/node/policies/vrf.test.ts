@@ -46,13 +46,14 @@ const from = (app: string): object => ({
   egress: [{ to: [{ podSelector: { matchLabels: { app } } }] }],
 });
 
+const out = (ip: string): boolean => pod.exec(["ping", "-I", "blue", "-c", "3", "-i", "0.2", "-W", "2", ip]).status === 0;
+
 /** The echo requests that are answered: to the pod, and from it. */
 async function answered(spec: object | undefined): Promise<readonly boolean[]> {
   const table = spec === undefined ? undefined : tableOf([readable(policyObject(spec))], db);
   await callWith(async (engine) => expect(await replaceTable(engine, pod.path, table)).toEqual({ ok: true, value: undefined }), {
     shim: shop.shim,
   });
-  const out = (ip: string): boolean => pod.exec(["ping", "-I", "blue", "-c", "3", "-i", "0.2", "-W", "2", ip]).status === 0;
   return [peer.ping("10.0.0.1"), peer.ping("fd00::1"), out("10.0.0.2"), out("fd00::2")];
 }
 
