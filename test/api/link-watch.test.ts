@@ -61,7 +61,7 @@ describe.skipIf(unavailable)("a lost link", () => {
   /** Attaches a pod with a watched link, in whose namespace commands are executed. */
   async function watched(
     name: string,
-    keys: object = { linkWatch: {} },
+    linkWatch: object = {},
   ): Promise<{
     readonly pod: CreatedPod;
     readonly ip: (words: string) => string;
@@ -69,7 +69,7 @@ describe.skipIf(unavailable)("a lost link", () => {
     readonly del: () => Promise<void>;
   }> {
     const pod = await api.pod("shop", name, "storage");
-    const call = node.attaching(pod, { ...keys, kubeconfig });
+    const call = node.attaching(pod, { hotPlug: true, linkWatch, kubeconfig });
     expect(await node.requestAt(socket(), "ADD", call)).toMatchObject({ status: 0 });
     const entry = async (): Promise<unknown> => {
       const status = await api.statusOf("shop", name);
@@ -130,7 +130,7 @@ describe.skipIf(unavailable)("a lost link", () => {
   });
 
   test("WA-03: a link that comes back while its repair waits stays as it is", async () => {
-    const { pod, ip, entry, del } = await watched("back", { hotPlug: true, linkWatch: { repair: true } });
+    const { pod, ip, entry, del } = await watched("back", { repair: true });
     const before = await entry();
     const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
     const index = indexOf();
@@ -151,7 +151,7 @@ describe.skipIf(unavailable)("a lost link", () => {
   });
 
   test("WA-03: a lost link is attached again although the API server takes no report of it", async () => {
-    const { ip, entry, del } = await watched("unreported", { hotPlug: true, linkWatch: { repair: true } });
+    const { ip, entry, del } = await watched("unreported", { repair: true });
     const before = await entry();
     const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
     const index = indexOf();

@@ -218,7 +218,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       outcome(await objects.remove(path));
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
       // Without its label the object is no slice, and its name is not free.
-      const [again] = await slices("one");
+      const again = (await slices("one")).find(({ query }) => query.includes("busy"));
       const unlabelled = { metadata: { labels: { "plexus.dev/peers": null } } };
       const patched = await objects.patch(`${slicesPath("one")}/${again?.metadata.name ?? ""}`, unlabelled);
       expect(outcome(patched)).toHaveProperty("metadata");
