@@ -40,11 +40,19 @@ export function isPortName(value: unknown): value is string {
 export function namedPorts(pod: unknown): readonly NamedPort[] {
   const spec = isJsonObject(pod) ? pod["spec"] : undefined;
   if (!isJsonObject(spec)) return [];
-  // Init containers that restart always are sidecars, whose ports count.
-  const containers = [spec["containers"], spec["initContainers"]].flatMap((list) => (Array.isArray(list) ? list : []));
+  // Init containers that restart always are sidecars. Other ones have ended before the pod serves anything.
+  const containers = [...listIn(spec["containers"]), ...listIn(spec["initContainers"]).filter(isSidecar)];
   const lists = containers.map((container) => (isJsonObject(container) ? container["ports"] : undefined));
-  const ports = lists.flatMap((list) => (Array.isArray(list) ? list : []));
+  const ports = lists.flatMap(listIn);
   return readNamedPorts(ports.map((each) => (isJsonObject(each) ? { ...each, port: each["containerPort"] } : each)));
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isSidecar(container: unknown): boolean {
+  return isJsonObject(container) && container["restartPolicy"] === "Always";
 }
 
 /** Named ports in a list. An entry that is none is left out. */

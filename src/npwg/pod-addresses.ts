@@ -43,6 +43,23 @@ export function podAddresses(annotation: (key: string) => string | undefined): R
   return new Map([...found].filter(([, addresses]) => addresses.length > 0));
 }
 
+/** All names of the pod's interfaces on a network, which is a name of theirs, too: of definitions first, then of PodNetworks. */
+export function interfaceNames(annotation: (key: string) => string | undefined, network: string): readonly string[] {
+  const byInterface = new Map<string, string[]>();
+  const add = (link: unknown, name: string): void => {
+    if (typeof link === "string") byInterface.set(link, [...(byInterface.get(link) ?? []), name]);
+  };
+  for (const { name, interface: link } of entriesIn(annotation(networkStatusAnnotation)))
+    if (typeof name === "string" && name !== "") add(link, name);
+  for (const { name, interfaceName } of entriesIn(annotation(podNetworkStatusAnnotation)))
+    if (typeof name === "string") add(interfaceName, `${podNetworkPrefix}${name}`);
+  const names = [...byInterface.values()].filter((each) => each.includes(network)).flat();
+  const [podNetworks, definitions] = [true, false].map((isPodNetwork) =>
+    [...names, network].filter((name) => name.startsWith(podNetworkPrefix) === isPodNetwork),
+  );
+  return [...new Set([...(definitions ?? []), ...(podNetworks ?? [])])];
+}
+
 function entriesIn(text: string | undefined): readonly Readonly<Record<string, unknown>>[] {
   const list = text === undefined ? undefined : boundedJson(text);
   return Array.isArray(list) ? list.slice(0, maxEntries).filter(isJsonObject) : [];

@@ -9,6 +9,7 @@ import { startDaemon, type TestDaemon } from "../lab/daemon.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { type FaultProxy, startFaultProxy } from "../lab/kube/fault-proxy.ts";
 import { missingForKube, type Node, openNode } from "../lab/kube/node.ts";
+import { missing, referencePlugins } from "../lab/requires.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
 
 const soon = { timeout: 60_000, interval: 100 };
@@ -23,7 +24,9 @@ const condition = {
 const isStatusWrite = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
   method === "PATCH" && path.includes("/status");
 
-describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link", () => {
+const unavailable = missingForKube("lost links with a Kubernetes API") || missing("repairs", referencePlugins("static"));
+
+describe.skipIf(unavailable)("a lost link", () => {
   let api: ApiServer;
   let proxy: FaultProxy;
   let kubeconfig = "";
@@ -40,7 +43,7 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     api = await sharedApiServer();
     proxy = await startFaultProxy(api);
     kubeconfig = await proxy.kubeconfig();
-    node = openNode(api);
+    node = openNode(api, undefined, ["static"]);
     daemon = await start();
     const { cniPath } = node.plexus;
     const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: cniPath, PLEXUS_SOCKET: socket() };
@@ -56,14 +59,17 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
   });
 
   /** Attaches a pod with a watched link, in whose namespace commands are executed. */
-  async function watched(name: string): Promise<{
+  async function watched(
+    name: string,
+    linkWatch: object = {},
+  ): Promise<{
     readonly pod: CreatedPod;
-    readonly ip: (words: string) => void;
+    readonly ip: (words: string) => string;
     readonly entry: () => Promise<unknown>;
     readonly del: () => Promise<void>;
   }> {
     const pod = await api.pod("shop", name, "storage");
-    const call = node.attaching(pod, { linkWatch: {}, kubeconfig });
+    const call = node.attaching(pod, { hotPlug: true, linkWatch, kubeconfig });
     expect(await node.requestAt(socket(), "ADD", call)).toMatchObject({ status: 0 });
     const entry = async (): Promise<unknown> => {
       const status = await api.statusOf("shop", name);
@@ -72,7 +78,7 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
         : undefined;
     };
     const del = async (): Promise<void> => expect(await node.requestAt(socket(), "DEL", call)).toMatchObject({ status: 0 });
-    return { pod, ip: (words) => void call.pod.exec(["ip", ...words.split(" ")]), entry, del };
+    return { pod, ip: (words) => call.pod.exec(["ip", ...words.split(" ")]).stdout, entry, del };
   }
   test("WA-01: the pod gets Events and a condition in its network status' own key, which go when the link is mended", async () => {
     const { pod, ip, entry, del } = await watched("watched");
@@ -120,6 +126,40 @@ describe.skipIf(missingForKube("lost links with a Kubernetes API"))("a lost link
     await expect
       .poll(() => api.statusOf("shop", "meanwhile"), soon)
       .toEqual([expect.anything(), expect.objectContaining({ "dev.plexus.condition": condition }), other]);
+    await del();
+  });
+
+  test("WA-03: a link that comes back while its repair waits stays as it is", async () => {
+    const { pod, ip, entry, del } = await watched("back", { repair: true });
+    const before = await entry();
+    const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
+    const index = indexOf();
+    expect(index).toMatch(/^\d+:$/u);
+    // The repair follows once the pod is told.
+    proxy.script((request) =>
+      isStatusWrite(request) && request.earlier === 0 ? { first: async () => void ip("link set net1 up") } : undefined,
+    );
+    ip("link set net1 down");
+    const events = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).filter((text) => /Interface(?:Lost|Recovered|Repair)/u.test(text));
+    // The link has no carrier for a moment when it comes back.
+    await expect.poll(events, soon).toContainEqual(expect.stringContaining("InterfaceRecovered"));
+    expect((await events()).filter((text) => text.includes("InterfaceRepair"))).toEqual([]);
+    await expect.poll(entry, soon).toEqual(before);
+    expect(indexOf()).toBe(index);
+    await del();
+  });
+
+  test("WA-03: a lost link is attached again although the API server takes no report of it", async () => {
+    const { ip, entry, del } = await watched("unreported", { repair: true });
+    const before = await entry();
+    const indexOf = (): string => ip("-o link show net1").split(" ")[0] ?? "";
+    const index = indexOf();
+    proxy.script((request) => (isStatusWrite(request) ? { answer: { status: 403, body: "{}" } } : undefined));
+    ip("link set net1 down");
+    await expect.poll(() => [indexOf() === index, ip("-o link show net1 up") === ""], soon).toEqual([false, false]);
+    expect(await entry()).toEqual(before);
+    proxy.script(() => undefined);
     await del();
   });
 

@@ -1,9 +1,12 @@
 // plexus-controller's part for policies on a real API server: the slices follow policies, pods and labels.
 
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { policiesPart } from "../../features/policies/controller/part.ts";
 import { type AddressSlice, readSlice, slicesPath } from "../../features/policies/rules/address-slice.ts";
+import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import { applyObjects, collectionOf, objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
@@ -51,12 +54,19 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
         .filter((count) => count > 0)
         .toSorted();
     const events: string[] = [];
+    const metrics = new MetricsOf(controllerMetricDefinitions);
+    /** The works of the part so far. */
+    const works = async (): Promise<number> => {
+      const counts = [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)];
+      return counts.reduce((all, [, count]) => all + Number(count), 0);
+    };
     /** The controller's writes of slices. */
     const writes: string[] = [];
     let counted: ApiObjects;
     const begin = (): void => {
       term = new AbortController();
       const context = partContext(counted, {
+        metrics,
         event: ({ kind, name }, { reason, message }) => void events.push(`${kind} ${name} ${reason}: ${message}`),
       });
       running = policiesPart()(context).run(term.signal);
@@ -67,7 +77,7 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
     };
 
     beforeAll(async () => {
-      api = await sharedApiServer({ alsoAllowed: policyRequests });
+      api = await sharedApiServer({ alsoAllowed: [...policyRequests, "patch pods/status"] });
       objects = objectsOf(api.adminKubeconfig);
       counted = objectsOf(api.adminKubeconfig, {
         onRequest: ({ method, path }) =>
@@ -181,6 +191,24 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       await vi.waitFor(() => expect(own()).toEqual([expect.stringMatching(/^PATCH /u)]), patience);
     });
 
+    test("PO-24: changes of a pod that no query sees are no work", async () => {
+      const network = "one/busy";
+      await create(podOn("one", "busy", { app: "busy" }, { [network]: ["10.30.0.1"] }));
+      const from = [{ podSelector: { matchLabels: { app: "busy" } } }];
+      await create(multiNetworkPolicy("one", "from-busy", "busy", { podSelector: {}, ingress: [{ from }] }));
+      await vi.waitFor(async () => expect(await addresses("one")).toContain("10.30.0.1"), patience);
+      const before = await works();
+      const pod = "/api/v1/namespaces/one/pods/busy";
+      for (let restart = 0; restart < 10; restart++) {
+        outcome(await objects.patch(`${pod}/status`, { status: { message: `restart ${restart}` } }));
+        await setTimeout(250);
+      }
+      // The watch brings changes in their order.
+      outcome(await objects.patch(pod, { metadata: { labels: { app: "idle" } } }));
+      await vi.waitFor(async () => expect(await addresses("one")).not.toContain("10.30.0.1"), patience);
+      expect((await works()) - before).toBeLessThan(6);
+    });
+
     test("a slice that another writer has changed or removed is written again", async () => {
       const [slice] = await slices("one");
       const path = `${slicesPath("one")}/${slice?.metadata.name ?? ""}`;
@@ -188,6 +216,12 @@ describe.skipIf(missing("slices of policies on a Kubernetes API", privateNamespa
       outcome(await objects.patch(path, { spec: { endpoints: [{ addresses: ["8.8.8.8"] }] } }));
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
       outcome(await objects.remove(path));
+      await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
+      // Without its label the object is no slice, and its name is not free.
+      const again = (await slices("one")).find(({ query }) => query.includes("busy"));
+      const unlabelled = { metadata: { labels: { "plexus.dev/peers": null } } };
+      const patched = await objects.patch(`${slicesPath("one")}/${again?.metadata.name ?? ""}`, unlabelled);
+      expect(outcome(patched)).toHaveProperty("metadata");
       await vi.waitFor(async () => expect(await addresses("one")).toEqual(before), patience);
     });
   },

@@ -1,10 +1,13 @@
 // plexus-controller's part for Services on a real API server, with the account and the admission policies of the chart.
 
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { servicesPart } from "../../features/services/controller/part.ts";
 import { endpointSlicesPath } from "../../features/services/rules/service-slice.ts";
+import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
+import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
 import { collectionOf, applyObjects, objectsOf, outcome } from "../lab/kube/apply.ts";
 import type { ApiServer } from "../lab/kube/api-server.ts";
 import { accountRequests, controllerAccount } from "../lab/kube/controller-account.ts";
@@ -67,6 +70,7 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     const term = new AbortController();
     let running: Promise<void>;
     const events: string[] = [];
+    const metrics = new MetricsOf(controllerMetricDefinitions);
     /** The controller's writes of slices. */
     const writes: string[] = [];
     let counted: ApiObjects;
@@ -83,6 +87,11 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
     };
     const addresses = async (of: string): Promise<readonly string[]> =>
       (await slices(of)).flatMap(({ endpoints }) => (endpoints ?? []).flatMap((each) => each.addresses)).toSorted();
+    /** The works of the part so far. */
+    const works = async (): Promise<number> => {
+      const counts = [...(await metrics.text()).matchAll(/^plexus_controller_work_total\{.*\} (\d+)$/gmu)];
+      return counts.reduce((all, [, count]) => all + Number(count), 0);
+    };
     const ready = async (name: string, status: "True" | "False"): Promise<void> => {
       const conditions = [{ type: "Ready", status }];
       outcome(await admin.patch(`/api/v1/namespaces/shop/pods/${name}/status`, { status: { conditions } }));
@@ -109,7 +118,7 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         onRequest: ({ method, path }) =>
           void (path.startsWith(slicesPath) && method !== "GET" && writes.push(`${method} ${path}`)),
       });
-      const context = partContext(counted, { event: (_, { message }) => void events.push(message) });
+      const context = partContext(counted, { metrics, event: (_, { message }) => void events.push(message) });
       running = servicesPart()(context).run(term.signal);
     });
     afterAll(async () => {
@@ -171,14 +180,20 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
         "kubernetes.io/service-name": "late",
         "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
       };
-      await create({
+      const ofTheCluster = {
         apiVersion: "discovery.k8s.io/v1",
         kind: "EndpointSlice",
         metadata: { namespace: "shop", name: "late-abcde", labels },
         addressType: "IPv4",
         endpoints: [{ addresses: ["192.168.0.1"] }],
-      } as KubernetesObject & Readonly<Record<string, unknown>>);
+      } as KubernetesObject & Readonly<Record<string, unknown>>;
+      await create(ofTheCluster);
       outcome(await admin.patch(`${services}/late`, { metadata: { annotations: { "plexus.dev/network": "red" } } }));
+      await vi.waitFor(async () => expect(await addresses("late")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
+      // The Service was one of the cluster's own again for a moment: kube-controller-manager's slice is beside those of Plexus.
+      await create(ofTheCluster);
+      expect(await addresses("late")).toContain("192.168.0.1");
+      outcome(await admin.patch(`${services}/late`, { metadata: { labels: { team: "b" } } }));
       await vi.waitFor(async () => expect(await addresses("late")).toEqual(["10.1.0.1", "10.1.0.2"]), patience);
       outcome(await admin.patch(`${services}/late`, { metadata: { annotations: { "plexus.dev/network": null } } }));
       await vi.waitFor(async () => expect(await slices("late")).toEqual([]), patience);
@@ -225,6 +240,56 @@ describe.skipIf(missing("slices of Services on a Kubernetes API", privateNamespa
       await create(web("late", { "shop/red": ["10.1.0.9"] }));
       await vi.waitFor(async () => expect(await addresses("web")).toContain("10.1.0.9"), patience);
       expect((await slices("web"))[0]).toMatchObject({ metadata: { ownerReferences: [{ kind: "Service", name: "web" }] } });
+    });
+
+    test("SV-14: a slice of another writer with the name of a Service's slice keeps no endpoint from the Service", async () => {
+      for (const number of [0, 1])
+        await create({
+          apiVersion: "discovery.k8s.io/v1",
+          kind: "EndpointSlice",
+          metadata: { namespace: "shop", name: `squatted-plexus-${number}` },
+          addressType: "IPv4",
+          endpoints: [],
+        } as KubernetesObject & Readonly<Record<string, unknown>>);
+      await create(web("squatter", { "shop/squatted": ["10.6.0.1"] }));
+      await create(service("squatted", { "plexus.dev/network": "squatted" }, { clusterIP: "None" }));
+      await vi.waitFor(async () => expect(await addresses("squatted")).toEqual(["10.6.0.1"]), patience);
+      // A slice of Plexus that loses its manager's label is another writer's.
+      const own = (await slices("squatted")).find(({ endpoints }) => endpoints !== null)?.metadata.name ?? "";
+      outcome(
+        await admin.patch(`${slicesPath}/${own}`, {
+          metadata: { labels: { "endpointslice.kubernetes.io/managed-by": "someone", "kubernetes.io/service-name": "other" } },
+        }),
+      );
+      await vi.waitFor(async () => expect(await addresses("squatted")).toEqual(["10.6.0.1"]), patience);
+    });
+
+    test("SV-02: a pod whose node is removed is no endpoint until the node is there again", async () => {
+      const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n2" } };
+      await create(node);
+      const pod = web("leaving", { "shop/left": ["10.7.0.1"] });
+      await create({ ...pod, spec: { ...pod.spec, nodeName: "n2" } });
+      await create(service("left", { "plexus.dev/network": "left" }));
+      await vi.waitFor(async () => expect(await addresses("left")).toEqual(["10.7.0.1"]), patience);
+      outcome(await admin.remove("/api/v1/nodes/n2"));
+      await vi.waitFor(async () => expect(await addresses("left")).toEqual([]), patience);
+      await create(node);
+      await vi.waitFor(async () => expect(await addresses("left")).toEqual(["10.7.0.1"]), patience);
+    });
+
+    test("SV-14: changes of a pod that no slice shows are no work", async () => {
+      await create(web("busy", { "shop/busy": ["10.8.0.1"] }));
+      await create(service("busy", { "plexus.dev/network": "busy" }));
+      await vi.waitFor(async () => expect(await addresses("busy")).toEqual(["10.8.0.1"]), patience);
+      const before = await works();
+      for (let restart = 0; restart < 10; restart++) {
+        outcome(await admin.patch("/api/v1/namespaces/shop/pods/busy/status", { status: { message: `restart ${restart}` } }));
+        await setTimeout(250);
+      }
+      // The watch brings changes in their order.
+      await ready("busy", "True");
+      await vi.waitFor(async () => expect((await slices("busy"))[0]?.endpoints?.[0]?.conditions.ready).toBe(true), patience);
+      expect((await works()) - before).toBeLessThan(8);
     });
 
     test("SV-03: an address that no slice may have keeps the other pods from no Service", async () => {

@@ -91,6 +91,7 @@ describe.skipIf(missing("names of Services on further networks", ...needed))("na
     );
     resolver.setServers([`127.0.0.1:${dns}`]);
     running = servicesPart()(partContext(objects)).run(term.signal);
+    await create({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" } });
     await pod("one", { "shop/red": ["10.1.0.1", "fd00:1::1"] }, "192.168.0.1");
     await pod("two", { "shop/red": ["10.1.0.2"] }, "192.168.0.2");
   });

@@ -50,7 +50,7 @@ export async function attachToContainer(
     const { containerId } = call.request;
     const interfaces = [
       ...entry.plan.attachments,
-      { ifname: plan.attachment.ifname, source: plan.source, podNetwork: plan.podNetwork },
+      { ifname: plan.attachment.ifname, source: plan.source, podNetwork: plan.podNetwork, conflist: plan.conflist },
     ];
     const guarding = await guarded(call.features, call, { containerId, netns: entry.plan.netns, cluster, pod, interfaces });
     const allowed = guarding.ok ? await guarding.value.inForce : guarding;

@@ -25,6 +25,7 @@ import type { LinkState } from "../../../host/system/netlink/link-state.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";
 import { findInNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
 import { wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
+import type { IsLost } from "../../container-changes.ts";
 import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";
 
@@ -48,21 +49,30 @@ interface Lost {
 }
 
 /**
- * Attaches the network of this interface again. The call must be an ADD. Takes the container's lock. Faults: HOT_PLUG_REFUSED for an attachment that must not be
+ * Attaches the network of this interface again. The call must be an ADD. Takes the container's lock. Answers `held` if the link is not lost: the link, or the whole
+ * attachment, may have come back while the call waited for the lock. Faults: HOT_PLUG_REFUSED for an attachment that must not be
  * touched: one of the runtime's own network, one whose link the pod has renamed, or whose name another link has; those of plugins.
  */
-export async function repairAttachment(call: Call, key: JournalKey, ifname: string): Promise<Result<void>> {
-  return underLock(call, key, async () => {
+export async function repairAttachment(
+  call: Call,
+  key: JournalKey,
+  ifname: string,
+  isLost: IsLost,
+): Promise<Result<"repaired" | "held">> {
+  return underLock<"repaired" | "held">(call, key, async () => {
     const container = await runningContainer(call, key);
     if (!container.ok) return container;
     const { entry, before } = container.value;
     const lost = lostAttachment(entry, ifname, before.links);
     if (!lost.ok) return lost;
+    const stillLost = await isLost(entry);
+    if (!stillLost.ok) return stillLost;
+    if (!stillLost.value) return ok("held");
     const own = before.links.find((link) => lost.value.made !== undefined && isSameLink(lost.value.made, link));
     // A device that moves out of the pod and back has its index again.
     const others = { ...before, links: before.links.filter((link) => link !== own) };
     const attached = await attachAgain(call, lost.value, { own, others });
-    return attached.ok ? attached : failed(located(attached.fault, lost.value.planned.source, ifname));
+    return attached.ok ? ok("repaired") : failed(located(attached.fault, lost.value.planned.source, ifname));
   });
 }
 

@@ -11,7 +11,7 @@ import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { type HotPlugged, attachRequested, detachRequested } from "../containers/requested-attachment.ts";
 import { repairAttachment } from "../containers/repair-attachment.ts";
-import type { InterfaceChanges } from "../../container-changes.ts";
+import type { InterfaceChanges, IsLost } from "../../container-changes.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { ListedEntry } from "../../../host/node/reconcile/entry-list.ts";
@@ -195,11 +195,11 @@ export class HotPlug implements InterfaceChanges {
     return detached;
   }
 
-  async repair(containerId: string, ifname: string): Promise<Result<void>> {
+  async repair(containerId: string, ifname: string, isLost: IsLost): Promise<Result<"repaired" | "held">> {
     const found = await this.#container(containerId);
     if (!found.ok) return found;
     const { listed, calls } = found.value;
-    return calls.run(listed.entry.plan, "ADD", (call) => repairAttachment(call, listed.key, ifname));
+    return calls.run(listed.entry.plan, "ADD", (call) => repairAttachment(call, listed.key, ifname, isLost));
   }
 
   /** Begins nothing more, and waits for the work that is under way, at most `maxMs`. */

@@ -6,19 +6,27 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import type { Agent } from "../../../host/node/agent-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
+import type { IsLost } from "../../container-changes.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { NodeFollower } from "./follow-node.ts";
 import { LinkReports } from "./link-reports.ts";
 import { type NodeChange, NodeLinks } from "./node-links.ts";
 import { PodLooks } from "./pod-looks.ts";
+import type { LinkFaults } from "./settle-container.ts";
 import { type Watched, WatchedContainers } from "./watched-containers.ts";
 
 /** Time within which each pod is looked into once, in ms: 500 pods are some 8 looks a second. */
 const intervalMs = 60_000;
 /** Containers that are looked at at once: a confirmation waits for calls of the runtime. */
 const workers = 4;
+/** Pause before the next look after a repair that found its link again, in ms. */
+const heldMs = 1_000;
 /** Pause in which ends of calls are collected before the journal is read, in ms. */
 const collectMs = 1_000;
+
+type Done = Extract<WorkOutcome, { readonly kind: "done" | "again" }>;
+type Failed = Extract<WorkOutcome, { readonly kind: "failed" }>;
+type Told = Done | Failed;
 
 /** The watch of one daemon. */
 export class LinkWatch {
@@ -138,39 +146,53 @@ export class LinkWatch {
     if (watched === undefined || agent === undefined) return { kind: "done" };
     const leftMs = this.#looks.pauseMs(watched.container.netns);
     if (leftMs > 0) return { kind: "again", afterMs: leftMs };
-    const { lost } = this.#reports;
     try {
       const faults = await this.#looks.look(agent, watched.container);
       if (!faults.ok) return this.#failed(key, faults.fault.msg);
       if (faults.value === "gone") return { kind: "done" };
       // An earlier daemon may have told other faults.
       this.#reports.tellFirst(key, watched, faults.value);
-      if (!this.#reports.isTold(key, faults.value)) {
-        const pauseMs = lost.tellingPauseMs(key, this.#init.clock.now());
-        if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
-        const why = await this.#reports.tellPod(key, watched, agent);
-        if (why !== undefined) return this.#failed(key, why);
-      }
-      return await this.#repair(key, watched, agent);
+      const told = await this.#tell(key, watched, agent, faults.value);
+      // A repair must not wait for an API server that takes no report.
+      const repaired = await this.#repair(key, watched, agent, faults.value);
+      if (told.kind === "done") return repaired;
+      if (told.kind === "failed" || repaired.kind === "done") return told;
+      return { kind: "again", afterMs: Math.min(told.afterMs, repaired.afterMs) };
     } catch (error) {
       if (!(error instanceof ShimGone)) throw error;
       return { kind: "done" };
     }
   }
 
+  /** Tells the pod its faults, if it does not know them and the pause since the last ones is over. */
+  async #tell(key: string, watched: Watched, agent: Agent, faults: LinkFaults): Promise<Told> {
+    if (this.#reports.isTold(key, faults)) return { kind: "done" };
+    const pauseMs = this.#reports.lost.tellingPauseMs(key, this.#init.clock.now());
+    if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
+    const why = await this.#reports.tellPod(key, watched, agent);
+    return why === undefined ? { kind: "done" } : this.#failed(key, why);
+  }
+
   /** Attaches lost links again whose pause is over. */
-  async #repair(key: string, watched: Watched, agent: Agent): Promise<WorkOutcome> {
+  async #repair(key: string, watched: Watched, agent: Agent, faults: LinkFaults): Promise<Done> {
     const { now } = this.#init.clock;
     const { lost } = this.#reports;
     let againMs = Infinity;
-    for (const { ifname, fault } of this.#containers.wantsRepair(watched) ? lost.of(key) : []) {
-      if (!fault.mayRepair) continue;
+    for (const [ifname, { mayRepair }] of this.#containers.wantsRepair(watched) ? faults : []) {
+      if (!mayRepair) continue;
       const pauseMs = lost.pauseMs(key, ifname, now());
       if (pauseMs > 0) {
         againMs = Math.min(againMs, pauseMs);
         continue;
       }
-      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname);
+      const isLost: IsLost = (entry) => this.#looks.mayRepair(agent, entry, ifname);
+      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname, isLost);
+      // The link came back meanwhile, or the attachment is another one: the next look says so.
+      if (repaired.ok && repaired.value === "held") {
+        againMs = Math.min(againMs, heldMs);
+        await this.#refresh();
+        continue;
+      }
       lost.noteTry(key, ifname, now(), repaired.ok);
       this.#reports.countRepair(repaired.ok);
       againMs = Math.min(againMs, lost.pauseMs(key, ifname, now()));
@@ -184,7 +206,7 @@ export class LinkWatch {
     return againMs === Infinity ? { kind: "done" } : { kind: "again", afterMs: againMs };
   }
 
-  #failed(key: string, why: string): WorkOutcome {
+  #failed(key: string, why: string): Failed {
     this.#reports.logFailure(key, this.#containers.all.get(key)?.container.pod ?? key, why);
     return { kind: "failed", why };
   }

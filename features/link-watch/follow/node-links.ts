@@ -74,13 +74,14 @@ export class NodeLinks {
 
   /**
    * The bridge that the result names, also one that is gone: an end without a master has lost it. A port of Open vSwitch has the master `ovs-system`,
-   * which no result names, so another master than the named one counts.
+   * which no result names, so another master than the named one counts. The plugin bridge names its bridge before the end, and other plugins name links of their own
+   * behind it, such as bandwidth its ifb.
    */
   #namedMaster(names: readonly string[], end: string): string | undefined {
-    const named = names.filter((name) => name !== end);
-    const bridge = [...this.#links.values()].find(({ kind, name }) => kind === "bridge" && named.includes(name));
-    const shown = [...this.#links.values()].find(({ name }) => name === end);
-    return bridge?.name ?? (shown?.master === undefined ? named[0] : undefined);
+    const links = [...this.#links.values()];
+    const bridge = links.find(({ kind, name }) => kind === "bridge" && name !== end && names.includes(name));
+    if (bridge !== undefined || links.find(({ name }) => name === end)?.master !== undefined) return bridge?.name;
+    return names.slice(0, Math.max(0, names.indexOf(end))).find((name) => !links.some((link) => link.name === name));
   }
 
   #forget(index: number): void {

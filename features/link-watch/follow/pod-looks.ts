@@ -2,13 +2,14 @@
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import type { Agent } from "../../../host/node/agent-call.ts";
+import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { judgeLink, type LinkFault } from "../rules/judge-link.ts";
 import { lookPauseMs } from "../rules/look-pause.ts";
 import { lookIntoPod } from "./look-into-pod.ts";
 import type { NodeLinks } from "./node-links.ts";
 import type { LinkFaults } from "./settle-container.ts";
-import type { WatchedContainer } from "./watched-links.ts";
+import { type WatchedContainer, watchedContainer } from "./watched-links.ts";
 
 /** The looks of one daemon. */
 export class PodLooks {
@@ -32,6 +33,14 @@ export class PodLooks {
   /** The namespace is gone. */
   forget(netns: string): void {
     this.#paused.delete(netns);
+  }
+
+  /** Whether an attachment's link has a fault that attaching again may mend, by the container's entry as it is now. */
+  async mayRepair(agent: Agent, entry: JournalEntry, ifname: string): Promise<Result<boolean>> {
+    const container = watchedContainer(entry);
+    const faults = container === undefined ? ok("gone" as const) : await this.look(agent, container);
+    if (!faults.ok) return faults;
+    return ok(faults.value !== "gone" && faults.value.get(ifname)?.mayRepair === true);
   }
 
   /** The faults of a container's links; "gone": its namespace is gone. */

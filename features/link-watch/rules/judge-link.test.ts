@@ -12,6 +12,7 @@ const link: SeenLink = {
   up: true,
   carrier: true,
   master: undefined,
+  masterKind: "",
 };
 const expected: ExpectedLink = {
   ifname: "net1",
@@ -70,7 +71,25 @@ test("a link whose index is unknown, because a repair broke off, is lost if its 
   expect(judgeLink(unknown, pod(), undefined)).toBeUndefined();
 });
 
-test("an ipvlan has the address of the link below it, whatever that becomes", () => {
-  const made = { name: "net1", index: 3, kind: "ipvlan", mac };
-  expect(judgeLink({ ...expected, made }, pod({ kind: "ipvlan", mac: "02:00:00:00:00:02" }), undefined)).toBeUndefined();
+test.each(["ipvlan", "bond", "vlan"])("WA-01: %s has the address of a link below it, whatever that becomes", (kind) => {
+  const made = { name: "net1", index: 3, kind, mac };
+  expect(judgeLink({ ...expected, made }, pod({ kind, mac: "02:00:00:00:00:02" }), undefined)).toBeUndefined();
+});
+
+test("WA-01: a tap without a virtual machine has no carrier, and no fault", () => {
+  const made = { name: "net1", index: 3, kind: "tun", mac };
+  expect(judgeLink({ ...expected, made }, pod({ kind: "tun", carrier: false }), undefined)).toBeUndefined();
+});
+
+test("WA-04: a link that the pod has put into its bond or bridge has its addresses there, and is not taken from there; one in a VRF is as any other", () => {
+  const inBond = { master: 9, masterKind: "bond", mac: "02:00:00:00:00:02" };
+  expect(judgeLink(expected, pod(inBond, []), node)).toBeUndefined();
+  expect(judgeLink(expected, pod({ ...inBond, up: false }, []), node)).toMatchObject({ kind: "down", mayRepair: false });
+  expect(judgeLink(expected, pod(inBond, []), { ...node, master: undefined })).toMatchObject({
+    kind: "master",
+    mayRepair: false,
+  });
+  const inVrf = { master: 9, masterKind: "vrf" };
+  expect(judgeLink(expected, pod(inVrf), node)).toBeUndefined();
+  expect(judgeLink(expected, pod(inVrf, []), node)).toMatchObject({ kind: "address", mayRepair: true });
 });

@@ -30,6 +30,8 @@ export interface SeenLink extends ShownLink {
   readonly up: boolean;
   readonly carrier: boolean;
   readonly master: number | undefined;
+  /** The kind of its master: `bridge`, `bond`, `vrf`; empty without one. */
+  readonly masterKind: string;
 }
 
 /** The pod's end: the links of the attachments and those with their names. */
@@ -48,6 +50,9 @@ export interface SeenNodeEnd {
   readonly expectedMaster: string | undefined;
 }
 
+/** Kinds of links that have the hardware address of a link below them, whatever that becomes. */
+const followingKinds: ReadonlySet<string> = new Set(["bond", "ipvlan", "vlan"]);
+
 /** The fault of an attachment's link; undefined: none. `node`: undefined if the link has no end on the node. */
 export function judgeLink(
   { ifname, made, addresses }: ExpectedLink,
@@ -59,10 +64,12 @@ export function judgeLink(
   // Another link has the name: the pod or KubeVirt has made it.
   const isFree = named === undefined || named === link;
   const isRenamed = link !== undefined && link.name !== ifname;
+  // The pod, or the plugin bond, has made it a member of another link, which has its addresses now. Attaching again would take it from there.
+  const isMember = link?.master !== undefined && link.masterKind !== "vrf";
   const of = (kind: LinkFaultKind, why: string): LinkFault => ({
     kind,
     why,
-    mayRepair: isFree && !isRenamed && kind !== "no-carrier",
+    mayRepair: isFree && !isRenamed && !isMember && kind !== "no-carrier",
   });
   if (link === undefined)
     return isElsewhere(made, node?.link) ? undefined : of("gone", `${ifname} no longer exists in the pod's network namespace`);
@@ -72,9 +79,10 @@ export function judgeLink(
   // The pod, or KubeVirt, uses a renamed link in its own way.
   if (isRenamed || made === undefined) return undefined;
   if (!link.up) return of("down", `${ifname} was set down`);
-  if (!link.carrier) return of("no-carrier", `${ifname} has no carrier: the link below it is down`);
-  // An ipvlan has the address of the link below it.
-  if (link.kind !== "ipvlan" && made.mac !== "" && link.mac !== made.mac)
+  // A tap's carrier is the process that has opened it, such as a virtual machine.
+  if (!link.carrier && link.kind !== "tun") return of("no-carrier", `${ifname} has no carrier: the link below it is down`);
+  if (isMember) return undefined;
+  if (!followingKinds.has(link.kind) && made.mac !== "" && link.mac !== made.mac)
     return of("mac", `${ifname} has the hardware address ${link.mac} instead of ${made.mac}`);
   const held = pod.addresses.get(link.index) ?? [];
   const lost = addresses.filter((each) => !held.includes(each));

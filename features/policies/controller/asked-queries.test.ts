@@ -48,6 +48,9 @@ test("PO-23: controller and node have the same queries, equal ones once; a polic
   expect(long?.policy).toMatchObject({ problem: expect.stringContaining("Plexus allows 4096"), networks: ["a/red"] });
 });
 
+const named = (app: string) =>
+  queriesOf(readable(policyObject({ podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: { app } } }] }] })));
+
 test("PO-23: a namespace's queries are bounded in number and size; a policy beyond the bound has an Event, and is answered when others go", () => {
   const due: string[] = [];
   const asked = new AskedQueries((key) => due.push(key), { queries: 30, characters: 1500 });
@@ -69,6 +72,11 @@ test("PO-23: a namespace's queries are bounded in number and size; a policy beyo
   const [text = ""] = [...queries(1).values()].map(queryText);
   const few = new AskedQueries(() => undefined, { queries: 30, characters: 2 * text.length });
   expect([few.set("one", "a", queries(2)), few.set("two", "a", queries(1, 9))]).toEqual([true, false]);
+  // A policy that asks for as many groups in fewer characters makes way, too.
+  const sized = new AskedQueries(() => undefined, { queries: 30, characters: 2 * text.length });
+  expect([sized.set("one", "a", named("x".repeat(40))), sized.set("two", "a", named("b"))]).toEqual([true, false]);
+  expect(sized.set("one", "a", named("c"))).toBe(true);
+  expect([...sized.all()]).toHaveLength(2);
   expect(new Set(due).size).toBe(60);
   const events: string[] = [];
   const seen = policyOf(apps(1));

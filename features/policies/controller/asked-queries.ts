@@ -60,10 +60,11 @@ export class AskedQueries {
 
   /** Notes the queries of a policy, by their ids. Answers false if the bounds of the namespace do not allow them: then none of them is asked until others go. */
   set(policy: string, namespace: string, queries: ReadonlyMap<string, PeerQuery>): boolean {
-    const before = this.#used.get(namespace)?.queries ?? 0;
+    const before = { ...this.#usedBy(namespace) };
     const fits = this.#change(policy, { namespace, queries });
-    // A refused policy can fit only after another policy of its namespace asks for less.
-    if ((this.#used.get(namespace)?.queries ?? 0) < before)
+    const after = this.#usedBy(namespace);
+    // A refused policy may fit once another policy of its namespace asks for less.
+    if (after.queries < before.queries || after.characters < before.characters)
       for (const [other, each] of this.#refused) if (other !== policy && each.namespace === namespace) this.#change(other, each);
     return fits;
   }
@@ -83,7 +84,7 @@ export class AskedQueries {
   }
 
   #fits(namespace: string, before: ReadonlyMap<string, PeerQuery>, after: ReadonlyMap<string, PeerQuery>): boolean {
-    let { queries, characters } = this.#used.get(namespace) ?? { queries: 0, characters: 0 };
+    let { queries, characters } = this.#usedBy(namespace);
     for (const [id, query] of after) {
       if (this.#queries.has(keyOf({ namespace, id }))) continue;
       queries += 1;
@@ -114,6 +115,10 @@ export class AskedQueries {
     else this.#ofNetwork.set(query.network, keys);
     if (users === 0 || earlier === 0) this.#count(namespace, query, change);
     this.#onDue(key);
+  }
+
+  #usedBy(namespace: string): NamespaceBounds {
+    return this.#used.get(namespace) ?? { queries: 0, characters: 0 };
   }
 
   #count(namespace: string, query: PeerQuery, change: 1 | -1): void {

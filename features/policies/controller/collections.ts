@@ -14,6 +14,7 @@ import { queryOf } from "./query-key.ts";
 import { reportMistakes, reportUnanswered, type SeenPolicy } from "./report-mistakes.ts";
 import { SliceIndex } from "./slice-index.ts";
 import {
+  isSamePeer,
   queriesOf,
   storedAsker,
   storedNamespace,
@@ -163,6 +164,8 @@ export class PolicyCollections {
     const before = this.#podsSeen.get(key);
     const pod = this.#pods.get(namespace, name);
     const after = pod === undefined || pod.addresses.size === 0 ? undefined : { namespace, pod };
+    // Most changes of a pod are of its containers' states, and a list that is read anew has each pod.
+    if (before === undefined ? after === undefined : after !== undefined && isSamePeer(before.pod, after.pod)) return;
     if (after === undefined) this.#podsSeen.delete(key);
     else this.#podsSeen.set(key, after);
     for (const network of before?.pod.addresses.keys() ?? [])

@@ -3,7 +3,16 @@
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
-import { type AddressSlice, distribute, endpointOf, sliceName, sliceObject, slicesPath } from "../rules/address-slice.ts";
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import {
+  type AddressSlice,
+  distribute,
+  endpointOf,
+  readSlice,
+  sliceName,
+  sliceObject,
+  slicesPath,
+} from "../rules/address-slice.ts";
 import { type PeerQuery, queryText } from "../rules/peers.ts";
 import type { PolicyCollections } from "./collections.ts";
 import { queryOf } from "./query-key.ts";
@@ -49,7 +58,9 @@ async function write(context: PartContext, { namespace, id, query, slices, index
   if (slice === undefined) {
     const last = slices.at(-1);
     const name = sliceName(id, (last === undefined ? -1 : numberOf(last)) + 1 + index - slices.length);
-    return outcomeOf(await context.objects.create(slicesPath(namespace), sliceObject(namespace, id, name, query, endpoints)));
+    const object = sliceObject(namespace, id, name, query, endpoints);
+    const made = outcomeOf(await context.objects.create(slicesPath(namespace), object));
+    return made.kind === "conflict" ? removeSpoilt(context, namespace, name, made) : made;
   }
   if (endpoints.length === 0 && index > 0) return remove(context, slice);
   if (JSON.stringify(endpoints) === JSON.stringify(slice.endpoints)) return done;
@@ -57,6 +68,25 @@ async function write(context: PartContext, { namespace, id, query, slices, index
   return outcomeOf(
     await context.objects.patch(`${slicesPath(namespace)}/${name}`, { metadata: { uid, resourceVersion }, spec: { endpoints } }),
   );
+}
+
+/**
+ * Removes the object with the name of a slice that cannot be created, if another writer has spoilt the object: the watch shows it as no slice, and never as a newer one.
+ * Otherwise the watch brings the slice that was made.
+ */
+async function removeSpoilt(
+  { objects }: PartContext,
+  namespace: string,
+  name: string,
+  conflict: WorkOutcome,
+): Promise<WorkOutcome> {
+  const listed = await objects.list(slicesPath(namespace), { fieldSelector: `metadata.name=${name}` });
+  if (listed.kind === "failed") return { kind: "failed", why: listed.why, pauseMs: listed.pauseMs };
+  const [item] = listed.kind === "list" ? listed.items : [];
+  const meta = readObjectMeta(item);
+  if (!meta.ok || meta.value.uid === undefined || readSlice(item).ok) return conflict;
+  const removed = outcomeOf(await objects.remove(`${slicesPath(namespace)}/${name}`, { uid: meta.value.uid }));
+  return removed.kind === "done" ? { kind: "again", afterMs: 0 } : removed;
 }
 
 async function remove(context: PartContext, { namespace, metadata }: AddressSlice): Promise<WorkOutcome> {

@@ -2,7 +2,7 @@
 
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { labelsOf } from "../../../src/npwg/pod.ts";
-import type { IpAddress } from "../../../src/net/ip.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { StoredObject } from "../../../host/cluster/kube/object-store.ts";
 import { type AddressSlice, contentSize, readSlice } from "../rules/address-slice.ts";
 import type { Labels } from "../rules/label-selector.ts";
@@ -36,6 +36,15 @@ export function storedPod(object: unknown): StoredObject<StoredPod> | undefined 
     addresses,
   };
   return { namespace, name, value, size: podSize(value) };
+}
+
+/** Whether each query finds the same with either version of a pod. */
+export function isSamePeer(one: StoredPod, other: StoredPod): boolean {
+  return peerText(one) === peerText(other);
+}
+
+function peerText({ labels, ports, addresses }: StoredPod): string {
+  return JSON.stringify([[...labels], ports, [...addresses].map(([network, own]) => [network, own.map(formatAddress)])]);
 }
 
 /** The memory of a pod in characters: an address takes some 80. */

@@ -7,7 +7,7 @@ import type { ApiObject, ApiObjects } from "../../../host/cluster/kube/api-objec
 import { policiesPath } from "../node/policy-source.ts";
 import { askingNetworks, networkPoliciesPath, podNetworksPath, readAsker, readNetworkPolicy } from "../rules/network-policies.ts";
 import type { ExplainedPod } from "../rules/explain.ts";
-import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
+import { interfaceNames, podAddresses } from "../../../src/npwg/pod-addresses.ts";
 import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { type Policy, readPolicy, type UnreadablePolicy } from "../rules/policy.ts";
 import { namedPorts } from "../../../src/kube/named-ports.ts";
@@ -49,8 +49,12 @@ export async function readExplainedPod(objects: ApiObjects, text: string, networ
   const read = readPod(pod.value);
   if (!read.ok) return read;
   const { labels = new Map<string, string>(), annotations } = read.value;
-  const addresses = podAddresses((key) => annotations.get(key)).get(network) ?? [];
-  return ok({ namespace, name, labels, namespaceLabels: labelsOf(owner.value), ports: namedPorts(pod.value), addresses });
+  const annotation = (key: string): string | undefined => annotations.get(key);
+  const all = podAddresses(annotation);
+  const networks = new Map(interfaceNames(annotation, network).map((each) => [each, all.get(each) ?? []]));
+  const addresses = networks.get(network) ?? [];
+  const namespaceLabels = labelsOf(owner.value);
+  return ok({ namespace, name, labels, namespaceLabels, ports: namedPorts(pod.value), addresses, networks });
 }
 
 async function readObject(objects: ApiObjects, path: string, what: string): Promise<Result<ApiObject>> {

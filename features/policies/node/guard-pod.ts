@@ -11,13 +11,20 @@ import { noteTable, type WrittenTable, writtenTable } from "./guarded-pods.ts";
 import { secureEnds } from "./secure-pod.ts";
 import { changeTable, makeTable, replaceTable } from "./pod-table.ts";
 import type { PolicyTable } from "../rules/table.ts";
+import { unfilteredIngress } from "../rules/unfiltered-ingress.ts";
 
 /**
  * Before interfaces are made: with `failure: open` a failure is a warning, and the pod starts with the table that it has. Fault POLICY_FAILED: the policies
- * cannot be read.
+ * cannot be read, or would not hold on an interface.
  */
 export async function guardPod(context: GuardContext, pod: GuardedPod): Promise<Result<Guarding>> {
   const table = await decideTable(context, pod);
+  const unfiltered = table.ok ? unfilteredIngress(pod.interfaces, table.value) : undefined;
+  if (unfiltered !== undefined) {
+    const why = policyFault(`pod ${pod.pod.namespace}/${pod.pod.name}: ${unfiltered}`);
+    const tolerated = toleratedIn(context, pod, failed(why));
+    if (!tolerated.ok) return tolerated;
+  }
   const inForce = table.ok
     ? writePod(context, pod, table.value, true).then((written) => toleratedIn(context, pod, written))
     : Promise.resolve(toleratedIn(context, pod, table));
@@ -49,6 +56,8 @@ export async function refreshPolicies(
   if (!table.ok) return table;
   const secured = await secureEnds(context, guarded, table.value, anew);
   const applied = await writePod(context, guarded, table.value, anew);
+  const unfiltered = unfilteredIngress(guarded.interfaces, table.value);
+  if (unfiltered !== undefined) return ok({ reason: "PoliciesNotApplied", message: unfiltered, isWhole: false });
   const shortfall = policyShortfall({
     table: table.value,
     ends: writtenEnds(guarded.containerId, guarded.netns)?.table,

@@ -11,6 +11,7 @@ import {
   messageTypeIn,
   portIn,
   protocolIs,
+  vrfPortIs,
 } from "../../../host/capabilities/firewall/match-expressions.ts";
 import { addFields, bytesAre, ethertypeIs, fieldsInSet } from "../../../host/capabilities/firewall/field-expressions.ts";
 import type { Family } from "../../../src/net/ip.ts";
@@ -32,6 +33,8 @@ function matchExpressions(match: Match, place: RulePlace): readonly Expression[]
   switch (match.kind) {
     case "interface":
       return linkIs(match.direction, match.name);
+    case "vrf-port":
+      return vrfPortIs(match.name);
     case "state":
       return stateIs(match.states);
     case "reply":

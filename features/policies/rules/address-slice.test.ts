@@ -1,8 +1,8 @@
 // The distribution of endpoints on slices, and addresses in the status of pods.
 
 import { expect, test } from "vitest";
-import { distribute, maxAddresses, readSlice, sliceObject, type SliceEndpoint } from "./address-slice.ts";
-import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
+import { contentSize, distribute, maxAddresses, readSlice, sliceObject, type SliceEndpoint } from "./address-slice.ts";
+import { interfaceNames, podAddresses } from "../../../src/npwg/pod-addresses.ts";
 
 const endpoint = (index: number): SliceEndpoint => ({ addresses: [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`] });
 const endpoints = (count: number): readonly SliceEndpoint[] => Array.from({ length: count }, (_, index) => endpoint(index));
@@ -19,6 +19,23 @@ test("a slice has at most 1,000 addresses, and a change of one pod changes one s
   expect(sizes(distribute(first, endpoints(10)))).toEqual([10, 0, 0]);
   expect(distribute(first, endpoints(2500).toReversed())).toEqual(first);
   expect(maxAddresses).toBe(1000);
+});
+
+test("PO-24: endpoints with many named ports need more slices: the API's store and a node's memory take each of them", () => {
+  const ports = Array.from({ length: 128 }, (_, index) => ({
+    name: `media-port-${index}`,
+    protocol: "SCTP",
+    port: 30_000 + index,
+  }));
+  const many = endpoints(300).map((each) => ({ namespace: "a", ...each, ports }));
+  const distributed = distribute([], many);
+  expect([distributed.length, distributed.flat().length]).toEqual([6, 300]);
+  for (const slice of distributed) {
+    expect(contentSize({ id: "", query: "", endpoints: slice })).toBeLessThan(512 * 1024);
+    expect(JSON.stringify(slice).length).toBeLessThan(1024 * 1024);
+  }
+  // The endpoints stay where they are.
+  expect(distribute(distributed, many)).toEqual(distributed);
 });
 
 test("equal endpoints of two pods are one", () => {
@@ -66,6 +83,13 @@ test("a pod's addresses come from its status, by definition and by PodNetwork", 
     ["cbr0", 1],
     ["a/red", 3],
     ["podnetwork/blue", 2],
+  ]);
+  const namesOf = (network: string) => interfaceNames((key) => annotations[key], network);
+  expect([namesOf("podnetwork/blue"), namesOf("a/red"), namesOf("a/blue"), namesOf("a/none")]).toEqual([
+    ["a/red", "podnetwork/blue"],
+    ["a/red", "podnetwork/blue"],
+    ["a/blue"],
+    ["a/none"],
   ]);
   for (const text of ["", "{", "5", "[[[", `[${"[".repeat(200)}`]) expect(podAddresses(() => text).size).toBe(0);
 });

@@ -15,6 +15,9 @@ export const queryLabel = "plexus.dev/peers";
 /** Maximum addresses of a slice, as of an EndpointSlice. */
 export const maxAddresses = 1000;
 
+/** Characters of an endpoint that count as one address: a full slice has 400,000 of them at most, so that the API's store and a node's memory take the slice. */
+const charactersOfAddress = 400;
+
 /** Maximum addresses of one pod in a network: an honest pod has a few. */
 const maxOfPod = 100;
 
@@ -132,11 +135,16 @@ export function endpointOf({ namespace, addresses, ports }: Peer): SliceEndpoint
   return ports.length === 0 ? { ...place, addresses: texts } : { ...place, addresses: texts, ports };
 }
 
+/** The size of an endpoint in addresses. Named ports of a pod take more of a slice than its addresses if they are many. */
+function sizeOf(endpoint: SliceEndpoint): number {
+  return Math.max(endpoint.addresses.length, Math.ceil(JSON.stringify(endpoint).length / charactersOfAddress));
+}
+
 /** The endpoints of each slice of a query, by the slices' order. */
 export type Distribution = readonly (readonly SliceEndpoint[])[];
 
 /**
- * Distributes endpoints on the query's slices. An endpoint stays in the slice that has it, and a new endpoint goes to the first slice that is not full, so that a
+ * Distributes endpoints on the query's slices. A slice has at most 1,000 addresses, and fewer if they have many ports. An endpoint stays in the slice that has it, and a new endpoint goes to the first slice that is not full, so that a
  * change of one pod writes one slice. Slices behind the last one that is needed are empty. `onLook` is called for each look at a
  * slice's size: a test counts them.
  */
@@ -148,11 +156,11 @@ export function distribute(before: Distribution, endpoints: readonly SliceEndpoi
       return isWanted;
     }),
   );
-  const sizes = slices.map((slice) => slice.reduce((sum, { addresses }) => sum + addresses.length, 0));
+  const sizes = slices.map((slice) => slice.reduce((sum, each) => sum + sizeOf(each), 0));
   // Slices only get fuller: no slice before this index takes an endpoint of this size any more.
   const firstFor = new Map<number, number>();
   for (const endpoint of wanted.values()) {
-    const size = endpoint.addresses.length;
+    const size = sizeOf(endpoint);
     let index = firstFor.get(size) ?? 0;
     onLook?.();
     while ((sizes[index] ?? 0) + size > maxAddresses) {

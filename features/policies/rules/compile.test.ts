@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { compile } from "./compile.ts";
 import { elementChanges, shapeOf } from "./table.ts";
 import { judgePacket } from "./judge-packet.ts";
+import { isolatedDirections } from "./table-report.ts";
 import { address, passes, policyObject, readable, tableOf, type TestPod } from "./testing/policy-objects.ts";
 
 const pods: readonly TestPod[] = [
@@ -243,6 +244,26 @@ describe("a compiled table", () => {
       "input 0",
       "forward 0",
       "postrouting 0",
+    ]);
+  });
+
+  test("PO-11: packets to an interface that the pod has in a VRF are judged as others: the kernel names the VRF as their interface", () => {
+    const table = tableOf([readable(policyObject({ podSelector: {}, policyTypes: ["Ingress", "Egress"] }))], pods);
+    const jumps = (table?.chains ?? []).flatMap(({ hook, rules }) =>
+      hook === undefined
+        ? []
+        : rules.map(({ matches, end }) => [hook.at, ...matches.map(({ kind }) => kind), end.kind === "jump" && end.chain]),
+    );
+    expect(jumps).toEqual([
+      ["input", "interface", "in/net1"],
+      ["input", "vrf-port", "in/net1"],
+      ["forward", "interface", "in/net1"],
+      ["forward", "vrf-port", "in/net1"],
+      ["postrouting", "interface", "out/net1"],
+    ]);
+    expect(isolatedDirections(table ?? { chains: [], sets: [] }).map(({ direction }) => direction)).toEqual([
+      "ingress",
+      "egress",
     ]);
   });
 

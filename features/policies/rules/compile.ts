@@ -9,7 +9,7 @@ import type { FindPeers } from "./peers.ts";
 import { type Policy, policyText } from "./policy.ts";
 import type { NamedPort } from "../../../src/kube/named-ports.ts";
 import { compileRule } from "./compile-rule.ts";
-import type { NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
+import type { Match, NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
 
 /** The treatment of established connections that no policy allows any more: they stay, or their packets are dropped. */
 export type Established = "keep" | "end";
@@ -75,11 +75,14 @@ function build(init: CompileInit, admit: AdmitPeers): PolicyTable | undefined {
       );
       chains.push(interfaceChain(chain, direction, init.established, parts), ...parts.flatMap((part) => part.chains));
       sets.push(...parts.flatMap((part) => part.sets));
-      jumps[direction].push({
-        matches: [{ kind: "interface", direction: side, name: link.ifname }],
+      const jump = (match: Match): TableRule => ({
+        matches: [match],
         end: { kind: "jump", chain },
         comment: link.networks.join(" "),
       });
+      jumps[direction].push(jump({ kind: "interface", direction: side, name: link.ifname }));
+      // Packets that leave by a VRF's interface are shown with the interface, too.
+      if (direction === "ingress") jumps.ingress.push(jump({ kind: "vrf-port", name: link.ifname }));
     }
   }
   return chains.length === 0 ? undefined : { chains: [...baseChains(jumps), ...chains], sets };

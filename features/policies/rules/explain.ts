@@ -19,6 +19,8 @@ export interface ExplainedPod {
   readonly ports: readonly NamedPort[];
   /** In the network. */
   readonly addresses: readonly IpAddress[];
+  /** The names of the pod's interface on the network, with the pod's addresses by each: policies may be for any of them. */
+  readonly networks: ReadonlyMap<string, readonly IpAddress[]>;
 }
 
 /** The connection in question. */
@@ -77,19 +79,20 @@ export function explain(connection: Connection): Reading<readonly Explanation[]>
 type Judge = (packet: Packet) => Pick<Explanation, "allowed" | "why">;
 
 function judgeOf(
-  { from, to, network, policies }: Connection,
+  { from, to, policies }: Connection,
   pod: ExplainedPod,
   direction: Explanation["side"],
 ): Reading<{ readonly direction: Explanation["side"]; readonly judge: Judge }> {
-  const link = { ifname, networks: [network] };
+  const link = { ifname, networks: [...pod.networks.keys()] };
   const { policies: applied, unreadable } = appliedPolicies(policies, pod, link);
   const [bad] = unreadable;
   if (bad !== undefined)
     return problem(`${policyText(bad.policy)} cannot be read, so pods of its namespace do not start: ${bad.policy.problem}`);
   const findPeers: FindPeers = (query) =>
-    query.network === network
-      ? [from, to].filter((each) => finds(query, each)).map(({ addresses, ports }) => ({ addresses, ports }))
-      : [];
+    [from, to].flatMap((each) => {
+      const addresses = each.networks.get(query.network);
+      return addresses !== undefined && finds(query, each) ? [{ addresses, ports: each.ports }] : [];
+    });
   const table = compile({ interfaces: [{ link, policies: applied }], ports: pod.ports, findPeers, established: "keep" });
   if (!table.ok) return table;
   const isolating = applied.filter(({ policy }) => policy[direction] !== undefined).map(({ policy }) => policyText(policy));

@@ -73,6 +73,8 @@ function holds(match: Match, packet: Packet, sets: ReadonlyMap<string, NamedSet>
       return cidrContains(match.network, packet[match.side]);
     case "set":
       return packet[match.side].family === match.family && isIn(sets.get(match.set), packet, packet[match.side]);
+    // A packet is judged by its interface, whether or not the interface is in a VRF.
+    case "vrf-port":
     // Rules at the node's end of a veth: the judgement is that of the pod's table, from which they are made.
     case "ethertype":
     case "bytes":

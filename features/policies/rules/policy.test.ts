@@ -145,10 +145,14 @@ test("an object without usable metadata is no policy", () => {
   for (const object of [null, 5, {}, { metadata: { name: "../x" } }]) expect(readPolicy(object, "NetworkPolicy")).toBeUndefined();
 });
 
-test("named ports are those of containers and of sidecars", () => {
+test("PO-08: named ports are those of containers and of sidecars, and not of containers that only prepare the pod", () => {
   const spec = {
     containers: [{ ports: [{ name: "http", containerPort: 80 }, { name: "BAD", containerPort: 1 }, { containerPort: 2 }] }, null],
-    initContainers: [{ ports: [{ name: "dns", containerPort: 53, protocol: "UDP" }] }],
+    initContainers: [
+      { restartPolicy: "Always", ports: [{ name: "dns", containerPort: 53, protocol: "UDP" }] },
+      { ports: [{ name: "setup", containerPort: 9000 }] },
+      { restartPolicy: "Never", ports: [{ name: "once", containerPort: 9001 }] },
+    ],
   };
   expect(namedPorts({ spec })).toEqual([
     { name: "http", protocol: "TCP", port: 80 },

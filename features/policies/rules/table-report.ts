@@ -49,8 +49,9 @@ export function isolatedDirections({ chains, sets, omitted = [] }: PolicyTable):
   return chains.flatMap(({ hook, rules }) => {
     if (hook?.at !== "input" && hook?.at !== "postrouting") return [];
     const direction = hooks[hook.at];
-    return rules.flatMap(({ end, comment }): IsolatedDirection[] => {
-      if (end.kind !== "jump") return [];
+    return rules.flatMap(({ matches, end, comment }): IsolatedDirection[] => {
+      // An interface has a further rule for the case that it is in a VRF.
+      if (end.kind !== "jump" || matches.some(({ kind }) => kind === "vrf-port")) return [];
       const chain = chains.find(({ name }) => name === end.chain);
       const policies = (chain?.rules ?? []).flatMap((rule) => {
         if (rule.end.kind !== "jump") return [];

@@ -28,6 +28,8 @@ export type Side = "source" | "destination";
 /** A condition of a rule. */
 export type Match =
   | { readonly kind: "interface"; readonly direction: "in" | "out"; readonly name: string }
+  /** The packet came in by this interface, which is in a VRF: the kernel names the VRF as the interface. */
+  | { readonly kind: "vrf-port"; readonly name: string }
   | { readonly kind: "state"; readonly states: readonly ("established" | "related")[] }
   | { readonly kind: "reply" }
   | { readonly kind: "protocol"; readonly protocol: number }

@@ -24,6 +24,8 @@ export interface ProbedAttachment extends NetworkPod {
 
 interface Attachment extends Omit<ProbedAttachment, "pods"> {
   readonly configuration: string;
+  /** The begin of the container's ADD, in ms of the time of day. */
+  readonly begunAt: number;
 }
 
 /**
@@ -35,11 +37,11 @@ export async function probedAttachment(
   isOn: (configuration: string) => boolean,
   { pod, network }: { readonly pod: string; readonly network: string },
 ): Promise<Result<ProbedAttachment>> {
-  const all: Attachment[] = [];
+  const found: Attachment[] = [];
   for (const directory of directories.map((path) => resolve(path))) {
     const listed = await new EntryList(new Journal(directory), directory).refresh();
     if (!listed.ok) return listed;
-    for (const { entry } of listed.value.entries) {
+    for (const { entry, begunAt } of listed.value.entries) {
       const { plan, progress, closed } = entry;
       if (!closed || plan.bootId !== bootId()) continue;
       for (const [index, { ifname, source }] of plan.attachments.entries()) {
@@ -47,12 +49,13 @@ export async function probedAttachment(
         const read = text === undefined ? undefined : readResult(text, "1.1.0", "journalled result");
         if (read?.ok !== true) continue;
         const name = podName(plan.cniArgs) ?? plan.containerId;
-        const configuration = `${directory} ${plan.network}`;
+        const facts = { configuration: `${directory} ${plan.network}`, begunAt };
         const place = { netns: plan.netns, cookie: entry.pod?.cookie };
-        all.push({ configuration, pod: name, network: source, ifname, ...place, ...addressesIn(read.value.result) });
+        found.push({ ...facts, pod: name, network: source, ifname, ...place, ...addressesIn(read.value.result) });
       }
     }
   }
+  const all = ofNewest(found);
   const own = all.find(
     (each) => each.pod === pod && (each.network === network || each.ifname === network || each.network.split("/")[1] === network),
   );
@@ -65,6 +68,13 @@ export async function probedAttachment(
     return failed(fault("CONTAINER_UNKNOWN", `pod ${pod}: probes are off; set the key probes in Plexus' configuration`));
   const pods = all.filter(({ network: name, netns }) => name === own.network && netns !== own.netns);
   return ok({ ...own, pods: pods.toSorted((one, other) => (one.pod < other.pod ? -1 : Number(one.pod > other.pod))) });
+}
+
+/** The attachments of each pod's newest container. The DEL of an earlier one may come later, or never. */
+function ofNewest(found: readonly Attachment[]): readonly Attachment[] {
+  const newest = new Map<string, Attachment>();
+  for (const each of found) if (each.begunAt >= (newest.get(each.pod)?.begunAt ?? -Infinity)) newest.set(each.pod, each);
+  return found.filter(({ pod, netns }) => newest.get(pod)?.netns === netns);
 }
 
 function addressesIn({ ips }: CniResult): Pick<ProbedAttachment, "addresses" | "gateways"> {

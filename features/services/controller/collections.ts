@@ -4,7 +4,7 @@ import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import type { NamedPod } from "../rules/endpoint.ts";
-import { isSelected, type MemberPod } from "../rules/member-pod.ts";
+import { isSameMember, isSelected, type MemberPod } from "../rules/member-pod.ts";
 import type { NetworkService, UnreadableService } from "../rules/service.ts";
 import { endpointSlicesPath, managedByLabel, manager, type ServiceSlice } from "../rules/service-slice.ts";
 import { ChangePace } from "../../../host/cluster/work/change-pace.ts";
@@ -29,7 +29,15 @@ export class ServiceCollections {
   /** The slices of each Service by name, and the Service of each slice. */
   readonly #slicesOf = new Map<string, Map<string, ServiceSlice>>();
   readonly #serviceOfSlice = new Map<string, string>();
+  /** The zone of each node. */
   readonly #zones = new Map<string, string>();
+  /**
+   * Services, as last seen, without slices of kube-controller-manager. A Service that was one of the cluster's own meanwhile has such slices again, and is another
+   * object since.
+   */
+  readonly leftToPlexus = new WeakSet<NetworkService>();
+  /** Names of slices of other writers that a Service's slices would have. */
+  readonly #takenNames = new Map<string, ReadonlySet<string>>();
   readonly #onDue: (key: string, afterMs: number) => void;
 
   constructor(context: PartContext, onDue: (key: string, afterMs: number) => void) {
@@ -79,8 +87,9 @@ export class ServiceCollections {
     return [...this.#podIndex.podsOf(service.namespace, service.network)].filter(({ pod }) => isSelected(pod, service.selector));
   }
 
-  zoneOf(node: string): string {
-    return this.#zones.get(node) ?? "";
+  /** The zone of a node, empty if it names none; undefined: there is no such node. */
+  zoneOf(node: string): string | undefined {
+    return this.#zones.get(node);
   }
 
   /** The slices that Plexus wrote for the Service. */
@@ -88,8 +97,19 @@ export class ServiceCollections {
     return [...(this.#slicesOf.get(key)?.values() ?? [])];
   }
 
+  /** The names that a Service's slices cannot have. */
+  takenNames(key: string): ReadonlySet<string> | undefined {
+    return this.#takenNames.get(key);
+  }
+
+  /** Notes all names that a Service's slices cannot have. */
+  noteTakenNames(key: string, names: ReadonlySet<string>): void {
+    this.#takenNames.set(key, names);
+  }
+
   #serviceChanged(namespace: string, name: string): void {
     const service = this.#services.get(namespace, name);
+    if (service === undefined) this.#takenNames.delete(`${namespace}/${name}`);
     const wasKnown = this.#serviceIndex.put(`${namespace}/${name}`, namespace, service);
     if (wasKnown || service !== undefined) this.#onDue(`${namespace}/${name}`, 0);
   }
@@ -97,6 +117,8 @@ export class ServiceCollections {
   #podChanged(namespace: string, name: string): void {
     const pod = this.#pods.get(namespace, name);
     const before = this.#podIndex.put(namespace, name, pod);
+    // Most changes of a pod are of its containers' states, and a list that is read anew has each pod.
+    if (isSameMember(before, pod)) return;
     const due = new Set<string>();
     for (const each of [before, pod]) {
       if (each === undefined) continue;
@@ -106,10 +128,12 @@ export class ServiceCollections {
   }
 
   #nodeChanged(name: string): void {
-    const zone = this.#nodes.get("", name) ?? "";
-    if ((this.#zones.get(name) ?? "") === zone) return;
-    this.#zones.set(name, zone);
-    // Zones change seldom, and mostly before the node has pods.
+    const zone = this.#nodes.get("", name);
+    if (this.#zones.get(name) === zone) return;
+    if (zone === undefined) this.#zones.delete(name);
+    else this.#zones.set(name, zone);
+    // Until everything is listed, all Services wait in any case: a look at all pods for each node would be wasted.
+    if (!this.watched.isReady) return;
     for (const { namespace, pod } of this.#podIndex.podsOn(name))
       for (const service of this.#serviceIndex.servicesOf(namespace, pod)) this.#onDue(service, collectMs);
   }

@@ -7,9 +7,15 @@ import { withCredentials } from "../../../host/cluster/kube/with-credentials.ts"
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { table, wrap } from "../../../host/node/command-line/table.ts";
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { explainService } from "../rules/explain-service.ts";
 import { endpointSlicesPath, serviceNameLabel } from "../rules/service-slice.ts";
 import { listOf } from "./service-lists.ts";
+
+function nameOf(object: unknown): readonly string[] {
+  const meta = readObjectMeta(object);
+  return meta.ok ? [meta.value.name] : [];
+}
 
 const columns = ["POD", "ENDPOINT", "WHY"].map((title) => ({ title }));
 
@@ -28,7 +34,11 @@ export async function explainServiceCommand(line: Invocation): Promise<CommandRe
     if (!pods.ok) return pods;
     const own = { labelSelector: `${serviceNameLabel}=${name}` };
     const slices = await listOf(objects, endpointSlicesPath(namespace), "EndpointSlices", own);
-    return slices.ok ? ok(explainService(service.object, pods.value, slices.value)) : slices;
+    if (!slices.ok) return slices;
+    // A user may have no right to list nodes: each node then counts as one of the cluster.
+    const nodes = await objects.list("/api/v1/nodes", {}, { metadataOnly: true, cached: true });
+    const names = new Set(nodes.kind === "list" ? nodes.items.flatMap((node) => nameOf(node)) : []);
+    return ok(explainService(service.object, pods.value, slices.value, (node) => nodes.kind !== "list" || names.has(node)));
   });
   if (!read.ok) return failure(read.fault.msg);
   const { service, network, clusterIps, pods, written, problems } = read.value;

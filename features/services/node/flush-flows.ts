@@ -11,8 +11,8 @@ const IPCTNL_MSG_CT_GET = (1 << 8) | 1;
 const NLM_F_DUMP = 0x300;
 
 /**
- * Deletes the UDP flows to ports of Services, now or earlier, whose server is no endpoint any more. Errors are ignored: the rules are in force without it, and
- * idle flows end by themselves.
+ * Deletes the UDP flows to ports of Services, now or earlier, whose server is no endpoint any more. An endpoint that terminates and still serves keeps its flows, as by
+ * kube-proxy. Errors are ignored: the rules are in force without it, and idle flows end by themselves.
  */
 export async function flushFlows(
   shim: NetlinkShim,
@@ -27,9 +27,9 @@ export async function flushFlows(
   const servers = new Map(
     after
       .filter(isUdp)
-      .map(({ address, port, backends }) => [
+      .map(({ address, port, backends, draining = [] }) => [
         frontKey(addressBytes(address), port),
-        new Set(backends.map((each) => frontKey(addressBytes(each.address), each.port))),
+        new Set([...backends, ...draining].map((each) => frontKey(addressBytes(each.address), each.port))),
       ]),
   );
   // A Service that was made again keeps no flows of the earlier one, even to the same endpoints.

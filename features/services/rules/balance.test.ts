@@ -49,6 +49,30 @@ test("SV-06: endpoints that terminate and serve count where none is ready; other
   expect(shown([slice(["10.1.0.2"]), slice([], { endpoints: [old] })])[0]?.[2]).toEqual(["10.1.0.2 8080"]);
 });
 
+const fronted = (protocol: "TCP" | "UDP") => ({
+  front: { ...slice([]).front, ports: [{ name: "http", protocol, port: 80 }] },
+  ports: [{ name: "http", protocol, port: 8080 }],
+});
+
+const portsOf = (protocol: "TCP" | "UDP", ...endpoints: readonly KeptSlice["endpoints"][number][]) =>
+  balance([slice([], { ...fronted(protocol), endpoints })], "shop").ports;
+
+test("SV-07: a UDP port knows the endpoints that terminate beside ready ones, so that their flows stay; the table changes when they go", () => {
+  const old = { address: "10.1.0.1", isReady: false };
+  const ready = { address: "10.1.0.2", isReady: true };
+  const [port] = portsOf("UDP", old, ready);
+  expect([port?.backends, port?.draining].map((each) => each?.map(backendText))).toEqual([["10.1.0.2 8080"], ["10.1.0.1 8080"]]);
+  expect(balanceText(portsOf("UDP", old, ready))).not.toBe(balanceText(portsOf("UDP", ready)));
+  expect(portsOf("UDP", old)[0]).not.toHaveProperty("draining");
+  expect(balanceText(portsOf("TCP", old, ready))).toBe(balanceText(portsOf("TCP", ready)));
+});
+
+test("SV-06: an address that a terminating pod has left to a ready one is ready, in any order", () => {
+  const both = [true, false].map((isReady) => ({ address: "10.1.0.1", isReady }));
+  for (const endpoints of [both, both.toReversed()])
+    expect(shown([slice(["10.1.0.2"]), slice([], { endpoints })])[0]?.[2]).toEqual(["10.1.0.1 8080", "10.1.0.2 8080"]);
+});
+
 const sticky = (affinitySeconds: number) =>
   balance([slice(["10.1.0.1"], { front: { ...slice([]).front, affinitySeconds } })], "shop").ports;
 

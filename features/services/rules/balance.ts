@@ -35,6 +35,8 @@ export interface BalancedPort {
   readonly port: number;
   /** Sorted, without repetition. Empty: connections are refused. */
   readonly backends: readonly Backend[];
+  /** Endpoints of a UDP port that get no new flows, and keep those that they have while they serve. */
+  readonly draining?: readonly Backend[] | undefined;
   /** Connections of one client go to one endpoint until so many seconds have passed without any. */
   readonly affinitySeconds?: number | undefined;
 }
@@ -115,18 +117,17 @@ export function balance(slices: readonly KeptSlice[], podNamespace: string): Bal
       continue;
     }
     const used = backendsOf(own, address.family, port.name, port.protocol);
-    const { affinitySeconds } = front;
-    const { uid } = front;
+    const { uid, affinitySeconds } = front;
     ports.push({
       name,
       uid,
       address,
       protocol: protocolNumbers[port.protocol],
       port: port.port,
-      backends: used,
+      ...used,
       affinitySeconds,
     });
-    backends += used.length;
+    backends += used.backends.length;
   }
   // Pods of several namespaces have equal tables, unless a bound is reached.
   return { ports: ports.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : Number(one > other))), left, leftNames };
@@ -156,7 +157,12 @@ function inTurns(slices: readonly KeptSlice[], podNamespace: string): readonly C
   return found.toSorted(({ turn: one }, { turn: other }) => one - other);
 }
 
-function backendsOf(slices: readonly KeptSlice[], family: Family, portName: string, protocol: Protocol): readonly Backend[] {
+function backendsOf(
+  slices: readonly KeptSlice[],
+  family: Family,
+  portName: string,
+  protocol: Protocol,
+): Pick<BalancedPort, "backends" | "draining"> {
   const found = new Map<string, { readonly backend: Backend; readonly isReady: boolean }>();
   for (const slice of slices) {
     const port =
@@ -164,12 +170,19 @@ function backendsOf(slices: readonly KeptSlice[], family: Family, portName: stri
     if (port === undefined) continue;
     for (const { address: text, isReady } of slice.endpoints) {
       const address = readAddress(text);
-      if (address?.family === family) found.set(`${text} ${port.port}`, { backend: { address, port: port.port }, isReady });
+      const key = `${text} ${port.port}`;
+      // A pod that terminates may have left its address to another one.
+      if (address?.family === family && found.get(key)?.isReady !== true)
+        found.set(key, { backend: { address, port: port.port }, isReady });
     }
   }
   const sorted = [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
-  const ready = sorted.filter(({ isReady }) => isReady);
-  return (ready.length > 0 ? ready : sorted).map(({ backend }) => backend);
+  const inState = (state: boolean): readonly Backend[] =>
+    sorted.flatMap(({ backend, isReady }) => (isReady === state ? [backend] : []));
+  const [ready, serving] = [inState(true), inState(false)];
+  if (ready.length === 0) return { backends: serving };
+  // Connections of other protocols end by themselves.
+  return protocol === "UDP" && serving.length > 0 ? { backends: ready, draining: serving } : { backends: ready };
 }
 
 /** The text of an endpoint: `10.0.0.1 80`. */
@@ -180,8 +193,9 @@ export function backendText({ address, port }: Backend): string {
 /** The text of ports: equal texts are equal tables. */
 export function balanceText(ports: readonly BalancedPort[]): string {
   return ports
-    .map(({ name, uid, address, affinitySeconds = 0, backends }) =>
-      [name, uid, formatAddress(address), affinitySeconds, ...backends.map(backendText)].join(" "),
-    )
+    .map(({ name, uid, address, affinitySeconds = 0, backends, draining = [] }) => {
+      const left = draining.length === 0 ? [] : ["draining", ...draining.map(backendText)];
+      return [name, uid, formatAddress(address), affinitySeconds, ...backends.map(backendText), ...left].join(" ");
+    })
     .join("\n");
 }

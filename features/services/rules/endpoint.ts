@@ -30,14 +30,19 @@ export interface NamedPod {
   readonly pod: MemberPod;
 }
 
-/** The groups of a Service's pods, in no order of pods. `zoneOf`: the zone of a node, empty if the node names none. */
+/**
+ * The groups of a Service's pods, in no order of pods. `zoneOf`: the zone of a node, empty if the node names none; undefined: the cluster has no such node. A pod
+ * of such a node is no endpoint, as for kube-controller-manager: nobody tells any more whether the pod is ready.
+ */
 export function endpointGroups(
   service: NetworkService,
   pods: Iterable<NamedPod>,
-  zoneOf: (node: string) => string,
+  zoneOf: (node: string) => string | undefined,
 ): readonly EndpointGroup[] {
   const groups = new Map<string, { family: Family; ports: readonly EndpointPort[]; endpoints: EndpointText[] }>();
   for (const { name, pod } of pods) {
+    const zone = pod.node === "" ? "" : zoneOf(pod.node);
+    if (zone === undefined && !service.publishesNotReady) continue;
     const addresses = pod.networks.find(({ network }) => network === service.network)?.addresses ?? [];
     const ports = portsOf(service, pod);
     const portsText = JSON.stringify(ports);
@@ -48,7 +53,7 @@ export function endpointGroups(
       const key = `${family} ${portsText}`;
       const group = groups.get(key) ?? { family, ports, endpoints: [] };
       groups.set(key, group);
-      group.endpoints.push(endpointOf(service, name, pod, address, zoneOf(pod.node)));
+      group.endpoints.push(endpointOf(service, name, pod, address, zone ?? ""));
     }
   }
   return [...groups.values()];

@@ -25,13 +25,19 @@ test("SV-11: each selected pod has the reason why it is an endpoint of the Servi
     servedPod("bare", {}),
     servedPod("linked", { "shop/red": ["169.254.1.7"] }),
     servedPod("other", red, { metadata: { labels: { app: "db" } } }),
+    servedPod("left", red, { spec: { nodeName: "n2" } }),
   ];
-  const { pods: found, problems, network } = explainService(serviceObject("web"), pods, [slice([{ addresses: ["10.1.0.1"] }])]);
+  const {
+    pods: found,
+    problems,
+    network,
+  } = explainService(serviceObject("web"), pods, [slice([{ addresses: ["10.1.0.1"] }])], (node) => node === "n1");
   expect([network, problems]).toEqual(["shop/red", []]);
   expect(found.map(({ pod, isEndpoint, isReady, why }) => [pod, isEndpoint, isReady, why])).toEqual([
     ["bare", false, false, "has ended, or its network status names no further network with addresses"],
     ["elsewhere", false, false, "is not on the network: it is on shop/blue"],
     ["ends", true, false, "terminates, with 10.1.0.1"],
+    ["left", false, false, "is on the node n2, which the cluster has no longer"],
     ["linked", false, false, "has only 169.254.1.7 on the network: no EndpointSlice may have a loopback or link-local address"],
     ["ready", true, true, "is ready, with 10.1.0.1"],
     ["six", false, false, "has no IPv4 address on the network, only fd01::1"],

@@ -34,8 +34,13 @@ export interface ServiceExplanation {
   readonly problems: readonly string[];
 }
 
-/** Explains a Service by its object, the objects of its namespace's pods, and those of its slices. */
-export function explainService(object: unknown, pods: readonly unknown[], slices: readonly unknown[]): ServiceExplanation {
+/** Explains a Service by its object, the objects of its namespace's pods, and those of its slices. `hasNode`: whether the cluster has a node. */
+export function explainService(
+  object: unknown,
+  pods: readonly unknown[],
+  slices: readonly unknown[],
+  hasNode: (node: string) => boolean = () => true,
+): ServiceExplanation {
   const read = readService(object);
   const own = slices.flatMap((each) => readSlice(each) ?? []).filter(({ managedBy }) => managedBy === manager);
   const written = own.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
@@ -52,7 +57,7 @@ export function explainService(object: unknown, pods: readonly unknown[], slices
     };
   const explained = pods
     .filter((pod) => isSelected({ labels: labelText(pod) }, selector))
-    .map((pod) => explainPod(read, pod))
+    .map((pod) => explainPod(read, pod, hasNode))
     .toSorted((one, other) => (one.pod < other.pod ? -1 : 1));
   const problems: string[] = [];
   if (explained.length === 0) problems.push(`no pod of namespace ${namespace} has the labels ${selector.join(", ")}`);
@@ -64,13 +69,14 @@ export function explainService(object: unknown, pods: readonly unknown[], slices
   return { ...service, pods: explained, problems };
 }
 
-function explainPod(service: NetworkService, object: unknown): ExplainedEndpoint {
+function explainPod(service: NetworkService, object: unknown, hasNode: (node: string) => boolean): ExplainedEndpoint {
   const metadata = isJsonObject(object) && isJsonObject(object["metadata"]) ? object["metadata"] : {};
   const name = typeof metadata["name"] === "string" ? metadata["name"] : "";
   const pod = readMemberPod(object);
   const absent = (why: string): ExplainedEndpoint => ({ pod: name, isEndpoint: false, isReady: false, why });
   if (pod === undefined) return absent("has ended, or its network status names no further network with addresses");
-  const missing = absence(service, pod);
+  const isGone = pod.node !== "" && !service.publishesNotReady && !hasNode(pod.node);
+  const missing = isGone ? `is on the node ${pod.node}, which the cluster has no longer` : absence(service, pod);
   if (missing !== undefined) return absent(missing);
   const addresses = pod.networks.find(({ network }) => network === service.network)?.addresses ?? [];
   const own = addresses.filter((each) => isOfFamily(service, each) && isUsable(each));

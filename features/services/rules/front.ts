@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { boundedJson } from "../../../src/json/bounded-json.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import { isPortNumber, isProtocol, type Protocol } from "../../../src/kube/named-ports.ts";
-import { isAffinity, type NetworkService } from "./service.ts";
+import { isAffinity, maxPorts, type NetworkService } from "./service.ts";
 
 /** The annotation of slices. */
 export const frontAnnotation = "plexus.dev/service";
@@ -19,7 +19,6 @@ export interface Front {
   readonly affinitySeconds?: number;
 }
 
-const maxPorts = 100;
 const maxIps = 2;
 
 /** The annotation's text; undefined for a headless Service, which pods reach by its endpoints. */

@@ -45,6 +45,11 @@ export function readMemberPod(object: unknown): MemberPod | undefined {
   };
 }
 
+/** Whether a Service's slices are the same with either version of a pod. */
+export function isSameMember(one: MemberPod | undefined, other: MemberPod | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 /** Whether the labels satisfy each `LABEL=VALUE`. */
 export function isSelected({ labels }: Pick<MemberPod, "labels">, selector: readonly string[]): boolean {
   return selector.every((each) => labels.includes(`\n${each}\n`));

@@ -28,10 +28,12 @@ export interface SlicePlanInit {
   readonly meta: SliceMeta;
   /** The slices that Plexus wrote for the Service. */
   readonly slices: readonly ServiceSlice[];
+  /** Names that slices of other writers have. */
+  readonly taken?: ReadonlySet<string> | undefined;
 }
 
 /** The writes: creations and patches first, so that no endpoint is missing in between. */
-export function planSlices({ service, uid, families, groups, meta, slices }: SlicePlanInit): readonly SliceWrite[] {
+export function planSlices({ service, uid, families, groups, meta, slices, taken }: SlicePlanInit): readonly SliceWrite[] {
   const unused = new Set(slices);
   const byPorts = Map.groupBy(slices, ({ family, ports }) => `${family} ${ports}`);
   const wantedMeta = metaText(meta);
@@ -67,7 +69,7 @@ export function planSlices({ service, uid, families, groups, meta, slices }: Sli
     }
   }
   const free = Map.groupBy(unused, ({ family }) => family);
-  const nextName = freeNames(service, new Set(slices.map(({ name }) => name)));
+  const nextName = freeNames(service, new Set([...slices.map(({ name }) => name), ...(taken ?? [])]));
   for (const content of more) {
     const slice = free.get(content.family)?.shift();
     if (slice === undefined) writes.push({ kind: "create", name: nextName(), content });
@@ -93,6 +95,12 @@ function distribute(known: readonly ServiceSlice[], endpoints: readonly Endpoint
     (parts[at] ??= []).push(text);
   }
   return parts.length === 0 ? [[]] : parts;
+}
+
+/** Whether a slice of the Service can have this name. */
+export function isSliceName(service: string, name: string): boolean {
+  const prefix = `${service}-plexus-`;
+  return name.startsWith(prefix) && /^\d+$/u.test(name.slice(prefix.length));
 }
 
 /** Answers names that no slice has, by growing numbers. */

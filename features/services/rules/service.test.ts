@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { endpointGroups } from "./endpoint.ts";
+import { frontText, readFront } from "./front.ts";
 import { readMemberPod } from "./member-pod.ts";
 import { planSlices } from "./plan-slices.ts";
 import { readService, type NetworkService } from "./service.ts";
@@ -11,14 +12,15 @@ function service(spec: object = {}, metadata: object = {}): NetworkService {
   if (read === undefined || "problem" in read) throw new Error(read?.problem ?? "no Service");
   return read;
 }
-const groups = (of: NetworkService, pods: readonly object[]) =>
+/** `zones`: the zones of the cluster's nodes; undefined: each node exists, and has a zone of its own. */
+const groups = (of: NetworkService, pods: readonly object[], zones?: ReadonlyMap<string, string>) =>
   endpointGroups(
     of,
     pods.flatMap((object) => {
       const pod = readMemberPod(object);
       return pod === undefined ? [] : [{ name: "p", pod }];
     }),
-    (node) => `zone-of-${node}`,
+    (node) => (zones === undefined ? `zone-of-${node}` : zones.get(node)),
   ).map(({ endpoints, ...rest }) => ({ ...rest, endpoints: endpoints.map((text): unknown => JSON.parse(text)) }));
 
 const withPort = (name: string, port: number): object =>
@@ -73,6 +75,30 @@ test("SV-02: a named port is each pod's own number; pods with other numbers are 
     ["sql 2", "dns 53"],
     ["dns 53"],
   ]);
+});
+
+const withPorts = (count: number): object => ({
+  ports: Array.from({ length: count }, (_, index) => ({ name: `rtp-${index}`, protocol: "UDP", port: 10_000 + index })),
+});
+
+test("SV-02: a Service has all of its ports in slices and front; more than the bound are a mistake, and none is left out", () => {
+  const many = service(withPorts(1000));
+  const [group] = groups(many, [servedPod("p", { "shop/red": ["10.0.0.1"] })]);
+  expect(group?.ports.map(({ port }) => port)).toEqual(Array.from({ length: 1000 }, (_, index) => 10_000 + index));
+  expect(readFront(frontText(many))?.ports).toHaveLength(1000);
+  expect(readService(serviceObject("web", withPorts(1001)))).toMatchObject({ problem: expect.stringContaining("1001 entries") });
+});
+
+const nodesLeft = (spec: object): readonly unknown[] => {
+  const pods = ["n1", "n2"].map((nodeName) => servedPod(nodeName, { "shop/red": ["10.0.0.1"] }, { spec: { nodeName } }));
+  return groups(service(spec), pods, new Map([["n1", ""]]))
+    .flatMap(({ endpoints }) => endpoints)
+    .map((each) => (each as { readonly nodeName: string }).nodeName);
+};
+
+test("SV-02: a pod whose node is gone is no endpoint, unless the Service publishes addresses that are not ready", () => {
+  expect(nodesLeft({})).toEqual(["n1"]);
+  expect(nodesLeft({ publishNotReadyAddresses: true })).toEqual(["n1", "n2"]);
 });
 
 test("SV-01 SV-03: addresses by family, all of a pod with several interfaces, and of the Service's network only", () => {

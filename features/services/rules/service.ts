@@ -56,9 +56,10 @@ export interface UnreadableService {
   readonly problem: string;
 }
 
-/** Maximum labels of a selector. A Service has at most 100 ports (the API server's rule is "some"). */
+/** Maximum labels of a selector. */
 const maxSelected = 64;
-const maxPorts = 100;
+/** Maximum ports of a Service. The API server has no bound; each slice has all of them. */
+export const maxPorts = 1000;
 
 /** Reads a Service; undefined for a Service that names no further network, or that cannot have endpoints. */
 export function readService(object: unknown): NetworkService | UnreadableService | undefined {
@@ -86,13 +87,16 @@ export function readService(object: unknown): NetworkService | UnreadableService
       problem: `the annotation ${selectorAnnotation} must be LABEL=VALUE, separated by commas, at most ${maxSelected}`,
     };
   }
+  const ports: readonly unknown[] = Array.isArray(spec["ports"]) ? spec["ports"] : [];
+  if (ports.length > maxPorts)
+    return { ...service, problem: `spec.ports has ${ports.length} entries; Plexus allows ${maxPorts}. Divide the Service.` };
   const ips = listOf(spec["clusterIPs"]).filter((ip) => readAddress(ip) !== undefined);
   return {
     ...service,
     labels: textsIn(metadata["labels"]),
     network: network.value,
     selector,
-    ports: (Array.isArray(spec["ports"]) ? spec["ports"] : []).slice(0, maxPorts).flatMap((port) => readPort(port) ?? []),
+    ports: ports.flatMap((port) => readPort(port) ?? []),
     clusterIps: ips,
     families: familiesOf(listOf(spec["ipFamilies"])),
     publishesNotReady: spec["publishNotReadyAddresses"] === true,

@@ -22,6 +22,8 @@ const HOP_LIMIT_AT = 7;
 const META_IIF = 4;
 const META_OIFNAME = 7;
 const META_NFPROTO = 15;
+/** Linux 5.6. */
+const META_SDIFNAME = 34;
 /** IFNAMSIZ. */
 const LINK_NAME_BYTES = 16;
 const RTN_LOCAL = 2;
@@ -103,9 +105,18 @@ export function destinationIsLocal(): readonly Expression[] {
 
 /** Continues if the packet came in or goes out by the link of this name, which need not exist. */
 export function linkIs(direction: "in" | "out", name: string): readonly Expression[] {
+  return [meta(FIRST_REGISTER, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", linkName(name))];
+}
+
+/** Continues if the packet came in by the link of this name, and the link is in a VRF. Chains of the hooks input and forward may ask this. */
+export function vrfPortIs(name: string): readonly Expression[] {
+  return [meta(FIRST_REGISTER, META_SDIFNAME), compare("is", linkName(name))];
+}
+
+function linkName(name: string): Uint8Array {
   const bytes = new Uint8Array(LINK_NAME_BYTES);
   new TextEncoder().encodeInto(name, bytes);
-  return [meta(FIRST_REGISTER, direction === "in" ? META_IIFNAME : META_OIFNAME), compare("is", bytes)];
+  return bytes;
 }
 
 /** Like `linkIs`, in the form in which iptables writes it; `is not` for all other links. */

@@ -76,6 +76,8 @@ export interface GuardedInterface {
   /** `namespace/name` of the definition, or the origin of a network that the administrator configured. */
   readonly source: string;
   readonly podNetwork?: string | undefined;
+  /** The text of the network's configuration list; absent if it is not known. */
+  readonly conflist?: string;
   /** The facts of its ADD; absent before the ADD. */
   readonly attached?: AttachedFacts;
 }

@@ -9,9 +9,9 @@ export function attachedInterfaces(
   { plan, progress, pod }: JournalEntry,
   isNew: (ifname: string) => boolean = () => false,
 ): readonly GuardedInterface[] {
-  return plan.attachments.map(({ ifname, source, podNetwork }, index) => {
+  return plan.attachments.map(({ ifname, source, podNetwork, conflist }, index) => {
     const { result, undone = false, detaching = false } = progress[index] ?? {};
-    const named = { ifname, source, podNetwork };
+    const named = { ifname, source, podNetwork, conflist };
     if (result === undefined || undone || detaching) return named;
     const link = pod?.made?.find(({ name }) => name === ifname);
     return { ...named, attached: { link, addresses: addressesIn(result), isNew: isNew(ifname) } };

@@ -152,7 +152,12 @@ function isFurther({ source, podNetwork }: AttachmentPlan): boolean {
 async function guardPod(call: Call, { attachments, pod }: CallPlan): Promise<Result<Guarding>> {
   if (pod === undefined) return ok(guardingOf(Promise.resolve(ok(undefined))));
   const { containerId, netns } = call.request;
-  const interfaces = attachments.map(({ source, podNetwork, attachment: { ifname } }) => ({ ifname, source, podNetwork }));
+  const interfaces = attachments.map(({ source, podNetwork, conflist, attachment: { ifname } }) => ({
+    ifname,
+    source,
+    podNetwork,
+    conflist,
+  }));
   return guarded(call.features, call, { containerId, netns, cluster: pod.cluster, pod: pod.pod, interfaces });
 }
 

@@ -13,7 +13,7 @@ import { podOfCall, tryAgentCall } from "../agent-call.ts";
 import type { ListedEntry } from "../reconcile/entry-list.ts";
 import type { KeptConfigurations } from "../reconcile/kept-configurations.ts";
 import type { ResidentNode } from "../resident-node.ts";
-import { isAnotherNamespace } from "../../system/netlink/namespace-links.ts";
+import { isAnotherNamespace, isGone } from "../../system/netlink/namespace-links.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { GuardedPod } from "../../engine/planned/plan-feature.ts";
 
@@ -109,6 +109,8 @@ export class PodCalls {
     const guarded = { containerId, netns, cluster, pod, interfaces: attachedInterfaces(entry) };
     const applied = await this.work.apply(call, guarded, anew);
     const shortfall = applied.ok ? applied.value : { reason: this.work.failureReason, message: applied.fault.msg };
+    // The pod's sandbox has ended, so that nothing can be written there: the runtime's DEL comes.
+    if (shortfall !== undefined && (await isGone(call.shim, netns))) return ok(undefined);
     // An ADD that fails needs no Event of Plexus: the kubelet sends one.
     if (shortfall !== undefined && this.#isNews(`${pod.namespace}/${pod.name}`, shortfall.message))
       cluster.tell(pod, { reason: shortfall.reason, message: shortfall.message });

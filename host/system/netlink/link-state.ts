@@ -81,8 +81,10 @@ export interface LinkState {
   /** The device of the link; undefined for a virtual link, and before Linux 5.14. */
   readonly parentDevice: ParentDevice | undefined;
   readonly kind: string;
-  /** Index of its bridge or VRF. */
+  /** Index of its bridge, bond or VRF. */
   readonly master: number | undefined;
+  /** The kind of its master: `bridge`, `bond`, `vrf`; empty without one. */
+  readonly masterKind: string;
   /** Index of a veth's other end, or of the lower link, in the namespace `linkNamespace`. */
   readonly link: number | undefined;
   /** The id by which the link's namespace knows the namespace of `link`; undefined: it is the same namespace. */
@@ -133,6 +135,7 @@ export function linkStateIn({ type, body }: LinkMessage): LinkState | undefined 
   const attributes = new Attributes(body, IFINFOMSG);
   const info = attributes.within(IFLA_LINKINFO);
   const kind = info.text(IFLA_INFO_KIND);
+  const masterKind = info.text(IFLA_INFO_SLAVE_KIND);
   const { mode, vlanId, vrfTable, vlanFiltering, defaultPvid } = kindState(kind, info);
   return {
     index: i32At(body, 4),
@@ -151,6 +154,7 @@ export function linkStateIn({ type, body }: LinkMessage): LinkState | undefined 
     parentDevice: parentDevice(attributes),
     kind,
     master: attributes.i32(IFLA_MASTER),
+    masterKind,
     link: attributes.i32(IFLA_LINK),
     linkNamespace: attributes.i32(IFLA_LINK_NETNSID),
     mode,
@@ -158,7 +162,7 @@ export function linkStateIn({ type, body }: LinkMessage): LinkState | undefined 
     vrfTable,
     vlanFiltering,
     defaultPvid,
-    port: info.text(IFLA_INFO_SLAVE_KIND) === "bridge" ? portState(info.within(IFLA_INFO_SLAVE_DATA)) : undefined,
+    port: masterKind === "bridge" ? portState(info.within(IFLA_INFO_SLAVE_DATA)) : undefined,
     spec: attributes.get(IFLA_AF_SPEC) ?? none,
   };
 }

@@ -45,6 +45,12 @@ export async function isAnotherNamespace(shim: NetlinkSender, path: string, cook
   return shown !== undefined && shown !== cookie;
 }
 
+/** Whether there is no network namespace at this path any more. False: there is one, or this cannot be told. */
+export async function isGone(shim: NetlinkSender, path: string): Promise<boolean> {
+  const seen = await findInNamespace(shim, path, { indexes: [LOOPBACK], names: [] });
+  return seen.ok && seen.value === "gone";
+}
+
 /** The links that a look asks for. */
 export interface WantedLinks {
   readonly indexes: readonly number[];

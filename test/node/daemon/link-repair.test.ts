@@ -3,6 +3,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ok } from "../../../src/fault/result.ts";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { linkType, missing } from "../../lab/requires.ts";
@@ -118,7 +119,7 @@ else {
     await expect.poll(() => existsSync(begun ?? ""), soon).toBe(true);
     const before = shape(pod);
     pod.pod.exec(["ip", "link", "del", "net1"]);
-    const early = node.daemon.residents.changes.repair("of-both", "net1");
+    const early = node.daemon.residents.changes.repair("of-both", "net1", async () => ok(true));
     expect(await early).toMatchObject({ ok: false });
     expect(pod.pod.links().map(({ name }) => name)).not.toContain("net1");
     writeFileSync(gate ?? "", "");

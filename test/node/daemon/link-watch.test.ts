@@ -1,5 +1,6 @@
 // Lost and changed links of pods' further networks: a daemon in this process, an agent, and real namespaces.
 
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
@@ -149,6 +150,41 @@ describe.skipIf(unable)("the watch over links", () => {
     await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
     ip("del", "unrelated");
     ip("del", "br-wrong");
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-01: a link of the node that a plugin names behind the end of a veth, as bandwidth names its ifb, is no lost master", async () => {
+    const program = `#!${process.execPath}
+const { cniVersion, prevResult } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+const result = prevResult ?? { cniVersion };
+if (process.env.CNI_COMMAND === "ADD") result.interfaces.push({ name: "bwp0", mac: "02:00:00:00:00:01" });
+console.log(JSON.stringify(result));`;
+    writeFileSync(join(stage.plexus.cniPath, "shapes"), program, { mode: 0o755 });
+    const ipam = { type: "host-local", ranges: [[{ subnet: "10.60.0.0/24" }]], dataDir: stage.leases };
+    manifests.network("shaped", [{ type: "ptp", ipam }, { type: "shapes" }]);
+    ip("add", "bwp0", "type", "veth", "peer", "name", "bwp1");
+    const pod = await attached("shaped");
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    pod.pod.exec(["ip", "link", "set", "net1", "down"]);
+    await expect.poll(() => sentence(), soon).toContain("net1 was set down");
+    ip("del", "bwp0");
+    pod.pod.exec(["ip", "link", "set", "net1", "up"]);
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    await node.succeed("DEL", pod);
+  });
+
+  test("WA-04: a link that the pod has put into a bridge of its own stays there, without its addresses, and down as long as the pod likes", async () => {
+    const pod = await attached("storage", { repair: true });
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    const index = indexOf(pod);
+    const inBridge = "ip link add own type bridge; ip link set own up; ip link set net1 master own; ip addr flush dev net1";
+    pod.pod.exec(["sh", "-ec", inBridge]);
+    node.daemon.residents.agentConnected();
+    pod.pod.exec(["ip", "link", "set", "net1", "down"]);
+    await expect.poll(() => sentence(), soon).toContain("net1 was set down");
+    pod.pod.exec(["ip", "link", "set", "net1", "up"]);
+    await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    expect([indexOf(pod), pod.pod.links().find(({ name }) => name === "net1")?.master]).toEqual([index, "own"]);
     await node.succeed("DEL", pod);
   });
 

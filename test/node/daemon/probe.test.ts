@@ -25,12 +25,12 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
   });
   afterAll(() => node.dispose());
 
-  async function attached(name: string, more: object = {}, selection = "storage"): Promise<PodNamespace> {
+  async function attached(name: string, more: object = {}, selection = "storage", containerId = name): Promise<PodNamespace> {
     const { stage } = node;
     manifests.pod(name, selection);
     const config = stage.network([bridgeStep()], { manifests: manifests.directory, probes: true, ...more });
     const pod = stage.pod();
-    await node.succeed("ADD", { config, containerId: name, pod, args: manifests.argsOf(name) });
+    await node.succeed("ADD", { config, containerId, pod, args: manifests.argsOf(name) });
     return pod;
   }
   const plexusctl = async (...args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> => {
@@ -117,5 +117,15 @@ describe.skipIf(missingForMixed("plexusctl probe"))("plexusctl probe", () => {
       const answer = await plexusctl(...words);
       expect([words, answer]).toEqual([words, { status: expect.toBeOneOf([0, 1]), text: expect.stringMatching(/shop\/web/u) }]);
     }
+  });
+
+  test("PR-05: a pod whose sandbox was made again is asked from the new one, and the earlier ones are no other pods", async () => {
+    const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.23.0.0/24" }]] };
+    manifests.network("remade", [{ type: "bridge", bridge: "br-remade", isGateway: true, ipam }]);
+    for (const sandbox of ["one", "two", "three"]) {
+      const pod = await attached("remade", {}, "remade", `remade-${sandbox}`);
+      if (sandbox !== "three") pod.dispose();
+    }
+    expect(await probed("shop/remade", "remade")).toEqual(["gateway 10.23.0.1 answers 1500"]);
   });
 });

@@ -155,6 +155,25 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     for (const { child } of talks) child.stdin.end();
   });
 
+  test("SV-07: UDP flows of an endpoint that terminates and serves stay until it is gone, and new flows go elsewhere", async () => {
+    const [both, other] = [port("10.96.0.7", UDP, 53, "10.1.0.11", "10.1.0.12"), port("10.96.0.7", UDP, 53, "10.1.0.12")];
+    const draining: BalancedPort = { ...other, draining: [{ address: ip("10.1.0.11"), port: 5353 }] };
+    await install([{ ...both, backends: both.backends.slice(0, 1) }]);
+    const child = spawn("nsenter", [...entering(pod), process.execPath, echo, "talk", "10.96.0.7", "53"]);
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const talk = async (): Promise<unknown> => {
+      child.stdin.write("\n");
+      return (await lines.next()).value;
+    };
+    expect(await talk()).toBe("10.1.0.11 10.1.0.2");
+    await install([draining], [both]);
+    expect(await talk()).toBe("10.1.0.11 10.1.0.2");
+    expect(new Set(ask("udp", "10.96.0.7", 53, 20))).toEqual(new Set(["10.1.0.12 10.1.0.2"]));
+    await install([other], [draining]);
+    expect(await talk()).toBe("10.1.0.12 10.1.0.2");
+    child.stdin.end();
+  });
+
   test("SV-07: thousands of UDP flows of an endpoint that goes are flushed", async () => {
     const [before, after] = [[port("10.96.0.7", UDP, 53, "10.1.0.11")], [port("10.96.0.7", UDP, 53, "10.1.0.12")]];
     await install(before);
