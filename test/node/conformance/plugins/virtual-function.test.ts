@@ -92,11 +92,12 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
     };
     // Generous, because an emulated machine is slow and the test measures no time.
     const limits = { timeMs: 60_000, admissionMs: 60_000 };
-    const plugin = { type: "sriov", capabilities: { deviceID: true }, ...step };
+    // sriov-cni reads no runtimeConfig.deviceID: meta-plugins write the device's address into the plugin's own key.
+    const plugin = { type: "sriov", ...(hasDevice === false ? {} : { deviceID: vf.pci }), ...step };
     return stage.network([plugin], {
       cniVersion,
       wasm: { grants, limits, prefer: kind === "wasm" ? ["sriov"] : [] },
-      runtimeConfig: { ...(hasDevice === false ? {} : { deviceID: vf.pci }), ...runtimeConfig },
+      ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     });
   }
 
