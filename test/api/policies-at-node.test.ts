@@ -9,14 +9,13 @@ import { missingForKube } from "../lab/kube/node.ts";
 import { policyRequests } from "../lab/kube/policy-objects.ts";
 import { command, linkType, missing, referencePlugins } from "../lab/requires.ts";
 import { nothing } from "../lab/stage.ts";
-import { addressOf, FollowingNode, type PodOnNode } from "../lab/kube/following-node.ts";
+import { addressOf, FollowingNode, type PodOnNode, reaches } from "../lab/kube/following-node.ts";
 import { servePolicies } from "../lab/kube/serve-policies.ts";
 
 const patience = { timeout: 60_000, interval: 50 };
 const web = { podSelector: { matchLabels: { app: "web" } } };
 const toDb = { ...web, policyTypes: ["Egress"], egress: [{ to: [{ podSelector: { matchLabels: { app: "db" } } }] }] };
 
-const reaches = (from: PodOnNode, to: PodOnNode): boolean => from.call.pod.ping(addressOf(to));
 const rulesOf = ({ call }: PodOnNode): string => call.pod.exec(["nft", "list", "ruleset"]).stdout;
 
 /** Empties the pod's own table by a process of the pod that then owns it: the kernel refuses changes by others. The answer ends the process. */
@@ -74,11 +73,11 @@ describe.skipIf(
     // Without a wait: the runtime has just been answered.
     expect([source, db, other].map(tableOf)).toEqual([true, true, true]);
     expect(source.call.pod.exec(["nft", "flush", "ruleset"]).status).toBe(0);
-    expect(reaches(source, other)).toBe(false);
+    expect(await reaches(source, other)).toBe(false);
     await expect
       .poll(() => source.call.pod.exec(["nft", "flush", "ruleset"]).status === 0 && reaches(source, db), patience)
       .toBe(true);
-    expect(reaches(other, source)).toBe(true);
+    expect(await reaches(other, source)).toBe(true);
     const shown = await shop.onNode("policies", "tables", "shop/web", "-o", "json");
     expect(JSON.parse(shown.stdout.toString())).toMatchObject({ pods: [{ pod: "shop/web", atNode: ["net1"] }] });
     await shop.label("other", { app: "db" });
@@ -87,7 +86,7 @@ describe.skipIf(
     await expect.poll(() => reaches(source, other), patience).toBe(false);
     await shop.stop();
     source.call.pod.exec(["nft", "flush", "ruleset"]);
-    expect([reaches(source, other), reaches(source, db)]).toEqual([false, true]);
+    expect([await reaches(source, other), await reaches(source, db)]).toEqual([false, true]);
     await shop.startDaemon();
     shop.startAgent();
     await shop.forbid("web");
@@ -107,7 +106,7 @@ describe.skipIf(
     await expect.poll(() => reaches(source, db), patience).toBe(true);
     const endOwner = await takeTable(source);
     try {
-      expect(reaches(source, other)).toBe(false);
+      expect(await reaches(source, other)).toBe(false);
       await shop.label("db", { app: "none" });
       // The proxy before the API server stands still while a client tries to reach a pod, and an Event is given up after 3 s.
       await expectAtNodeOnly(source);

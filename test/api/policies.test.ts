@@ -15,7 +15,7 @@ import { networkPolicy, policyRequests } from "../lab/kube/policy-objects.ts";
 import { inHost } from "../lab/namespaces.ts";
 import { command, missing, referencePlugins } from "../lab/requires.ts";
 import { nothing } from "../lab/stage.ts";
-import { addressOf, FollowingNode, type PodOnNode } from "../lab/kube/following-node.ts";
+import { addressOf, FollowingNode, type PodOnNode, reaches } from "../lab/kube/following-node.ts";
 import { servePolicies } from "../lab/kube/serve-policies.ts";
 
 const patience = { timeout: 60_000, interval: 50 };
@@ -32,7 +32,6 @@ const condition = (type: string): object => ({
 });
 
 const tableOf = ({ call }: PodOnNode): string => call.pod.exec(["nft", "list", "table", "inet", "plexus-policies"]).stdout;
-const reaches = (from: PodOnNode, to: PodOnNode, link?: string): boolean => from.call.pod.ping(addressOf(to, link));
 
 describe.skipIf(
   missingForKube("policies of pods") || missing("policies of pods", command("nft", "--version"), referencePlugins("ipvlan")),
@@ -63,10 +62,10 @@ describe.skipIf(
     expect(tableOf(target)).toContain("MultiNetworkPolicy web");
     const db = await shop.runPod("db", { app: "db" });
     const other = await shop.runPod("other", { app: "other" });
-    expect(reaches(other, target)).toBe(false);
-    expect(reaches(other, target, "eth0")).toBe(true);
+    expect(await reaches(other, target)).toBe(false);
+    expect(await reaches(other, target, "eth0")).toBe(true);
     await expect.poll(() => reaches(db, target), patience).toBe(true);
-    expect(reaches(target, other)).toBe(true);
+    expect(await reaches(target, other)).toBe(true);
     expect(tableOf(other)).toBe("");
     await shop.label("db", { app: "other" });
     await expect.poll(() => reaches(db, target), patience).toBe(false);
@@ -88,7 +87,7 @@ describe.skipIf(
     const other = await shop.runPod("other", {});
     target.call.pod.exec(["nft", "add", "table", "inet", "mine"]);
     target.call.pod.exec(["nft", "flush", "chain", "inet", "plexus-policies", "input"]);
-    expect(reaches(other, target)).toBe(true);
+    expect(await reaches(other, target)).toBe(true);
     await shop.restartAgent();
     await expect.poll(() => reaches(other, target), patience).toBe(false);
     expect(target.call.pod.exec(["nft", "list", "tables"]).stdout).toContain("table inet mine");
@@ -105,8 +104,8 @@ describe.skipIf(
     await expect.poll(() => target.call.pod.links().some(({ name }) => name === "net2"), patience).toBe(true);
     expect(tableOf(target)).toContain('iifname "net2"');
     await expect.poll(() => addressOf(target, "net2"), patience).not.toBe("");
-    expect(reaches(other, target, "net2")).toBe(false);
-    expect(reaches(target, other)).toBe(true);
+    expect(await reaches(other, target, "net2")).toBe(false);
+    expect(await reaches(target, other)).toBe(true);
     await shop.forbid("blue");
     await expect.poll(() => reaches(other, target, "net2"), patience).toBe(true);
     await shop.allow("blue", web, "blue");
@@ -144,11 +143,11 @@ describe.skipIf(
     const target = await begin("web", { app: "web" });
     const other = await begin("other", {});
     expect(tableOf(target)).toBe("");
-    expect(reaches(other, target)).toBe(true);
+    expect(await reaches(other, target)).toBe(true);
     outcome(await shop.objects.patch(blue, { spec: { policies: "NetworkPolicy" } }));
     await expect.poll(() => reaches(other, target), patience).toBe(false);
     expect(tableOf(target)).toContain("NetworkPolicy closed");
-    expect(reaches(other, target, "eth0")).toBe(true);
+    expect(await reaches(other, target, "eth0")).toBe(true);
     outcome(await shop.objects.patch(blue, { spec: { policies: null } }));
     await expect.poll(() => reaches(other, target), patience).toBe(true);
     await shop.removePods(target, other);

@@ -1,5 +1,7 @@
 // A node whose daemon follows objects of a real API server, with a part of plexus-controller beside it, and pods of the namespace `shop` on it.
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { policiesPath } from "../../../features/policies/node/policy-source.ts";
@@ -9,6 +11,7 @@ import { askDaemon } from "../../../host/node/command-line/ask-daemon.ts";
 import type { CommandResult } from "../../../host/node/command-line/command.ts";
 import { runCommandLine } from "../../../host/programs/plexusctl/run-command-line.ts";
 import { startAgent, type TestAgent } from "../agent.ts";
+import { compiledPlugin } from "../compiled.ts";
 import { startDaemon, type TestDaemon } from "../daemon.ts";
 import type { PodNamespace } from "../namespaces.ts";
 import type { Answer } from "../plexus.ts";
@@ -30,6 +33,16 @@ export type PodOnNode = CreatedPod & { readonly call: Attaching & { readonly pod
 export function addressOf({ call }: PodOnNode, link = "net1"): string {
   const found = call.pod.addresses().find((each) => each.link === link);
   return found?.address.split("/")[0] ?? "";
+}
+
+/**
+ * Whether echo requests from one pod to another's link are answered. The test's event loop goes on meanwhile: the proxy to the API server is on it, and a daemon
+ * that learns nothing changes nothing.
+ */
+export async function reaches(from: PodOnNode, to: PodOnNode, link?: string): Promise<boolean> {
+  const words = [`--net=${from.call.pod.path}`, "--", compiledPlugin("ping"), addressOf(to, link)];
+  const [status] = await once(spawn("nsenter", words, { stdio: "ignore" }), "exit");
+  return status === 0;
 }
 
 /** The node of a suite. */

@@ -49,7 +49,8 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
 
   const attaching = (name: string, more: object = {}): Attaching => ({
     config: stage.network([{ type: "main" }], { manifests: manifests.directory, ...more }),
-    containerId: `ctr-${name}`,
+    // The directory is the whole machine's, and other tests detach containers named ctr-web.
+    containerId: `devices-${name}`,
     pod: stage.pod(),
     args: manifests.argsOf(name),
   });
@@ -59,7 +60,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
     const web = attaching("web");
     await stage.succeed("ADD", web);
-    const files = ["net1", "net2"].map((ifname) => attachmentFile("ctr-web", ifname));
+    const files = ["net1", "net2"].map((ifname) => attachmentFile("devices-web", ifname));
     expect(recorders.memif.calls().map(pathIn)).toEqual(files);
     expect(statSync(join(deviceInfoDirectory, "cni")).mode & 0o777).toBe(0o755);
     expect(manifests.statusOf("web")).toMatchObject([
@@ -81,7 +82,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     const web = attaching("web");
     await stage.succeed("ADD", web);
     expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/nic", "device-info": pci }]);
-    expect(attachmentFiles()).toEqual(["ctr-web@net1-device.json"]);
+    expect(attachmentFiles()).toEqual(["devices-web@net1-device.json"]);
     expect(JSON.parse(recorders.sriov.calls()[0]?.stdin ?? "")).toMatchObject({
       deviceID: "0000:18:02.5",
       pciBusID: "0000:18:02.5",

@@ -187,15 +187,19 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     const probing = (addresses: readonly string[], probes = 1, milliseconds = 3000, changes: Partial<AnnounceScope> = {}) =>
       call(({ probe }) => probe(addresses, probes, milliseconds), { maxWaitMs: 60_000, ...changes });
     /** The pod's interface without addresses, as a probe finds it. */
-    function attachBare(): string {
+    async function attachBare(): Promise<string> {
       ip(node, "link", "add", "host0", "master", "br0", "up", "type", "veth", "peer", "name", "eth0", "netns", pod.name);
       ip(pod, "link", "set", "eth0", "address", MAC, "up");
+      // A bridge drops packets of a port until the kernel's work for the new carrier has run.
+      await expect
+        .poll(() => ip(node, "-d", "link", "show", "host0"), { timeout: 60_000 })
+        .toMatch(/state UP[^]* state forwarding/);
       const [, mac = ""] = /link\/ether (\S+)/.exec(ip(neighbour, "link", "show", "eth0")) ?? [];
       return mac;
     }
 
     test("PR-01 PR-02: a probe finds the host that has an IPv4 or an IPv6 address, with its MAC, and no other host", async () => {
-      const mac = attachBare();
+      const mac = await attachBare();
       expect(await probing(["10.9.0.7", "10.9.0.1", "fd09::1", "fd09::7", "10.9.0.1"])).toEqual({
         ok: [
           { address: "10.9.0.1", mac },
@@ -209,7 +213,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     });
 
     test("PR-01 PR-02: the packets are ARP probes without a sender, and solicitations from the unspecified address", async () => {
-      attachBare();
+      await attachBare();
       const arp = await sniff(neighbour.path, "eth0", ARP, 2, "0a090007");
       const six = await sniff(neighbour.path, "eth0", IPV6, 1, "fd090000000000000000000000000007");
       expect(await probing(["10.9.0.7", "fd09::7"], 2, 10)).toEqual({ ok: [] });
@@ -231,7 +235,7 @@ describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkTyp
     });
 
     test("PR-01 PR-02: another host that probes for the same address at the same time is a conflict", async () => {
-      attachBare();
+      await attachBare();
       const mac = "02:00:00:00:00:77";
       ip(neighbour, "link", "set", "eth0", "address", mac);
       const probes = await Promise.all([
