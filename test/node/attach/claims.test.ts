@@ -46,7 +46,8 @@ describe.skipIf(skip)("networks of claims", () => {
   };
   const attaching = (name: string, more: object = {}): Attaching => ({
     config: stage.network([bridgeStep()], { manifests: manifests.directory, claims: true, ...more }),
-    containerId: `ctr-${name}`,
+    // The directory of device information is the whole machine's, and other tests detach containers named ctr-web.
+    containerId: `claims-${name}`,
     pod: stage.pod(),
     args: manifests.argsOf(name),
   });
