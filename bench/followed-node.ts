@@ -101,8 +101,6 @@ export async function openFollowedNode(bridges: readonly [string, string]): Prom
     bridge: bridges[index],
     ipam: { type: "host-local", ranges: [[{ subnet }]], dataDir: leases },
   });
-  // A pod whose node is gone is no endpoint of a Service.
-  api.put(paths.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "node" } });
   api.put(paths.definitions, definitionOf([bridge(1, "10.93.0.0/16")]));
   const call: FollowedNode["call"] = (verb, { name, netns }, containerId, settings) => {
     const config = hostConfiguration(plexus, "bench", {

@@ -45,6 +45,8 @@ async function measureChange(): Promise<Samples | string> {
       metadata: { namespace, name: "web", annotations },
       spec: { type: "ClusterIP", ...addresses, ports: [{ port: 80, targetPort: 8080, protocol: "TCP" }] },
     });
+    // A pod whose node is gone is no endpoint.
+    node.api.put(paths.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "other" } });
     for (let index = 0; index < local.endpoints; index++) {
       const pod = { namespace, name: `server-${index}`, app: "server", node: "other" };
       node.api.put(paths.pods, endpointPod({ ...pod, addresses: { [network]: `10.93.200.${index + 1}` } }));
