@@ -21,7 +21,7 @@ export interface Feature {
   readonly chartValues: readonly string[];
   /** The errors that only this feature makes. */
   readonly errors: readonly FaultKind[];
-  /** The part in the plan of an ADD. */
+  /** The part in the plan of an ADD, and in STATUS. */
   readonly plan?: PlanFeature;
   /** Records calls as their configuration says. */
   readonly recordCall?: RecordCall;

@@ -17,10 +17,10 @@ static size_t utf8_length(const uint8_t *text) {
     return code < min_code[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
 }
 
-/* Writes `text` to `json` (of `room` bytes) at `at`, escaped as the content of a JSON string and cut to fit. Answers the new end. */
-static size_t append_escaped(char *json, size_t at, size_t room, const char *text) {
+/* Writes `text` to `json` (of `capacity` bytes) at `at`, escaped as the content of a JSON string and cut to fit. Answers the new end. */
+static size_t append_escaped(char *json, size_t at, size_t capacity, const char *text) {
     const uint8_t *next = (const uint8_t *)text;
-    while (*next != 0 && at + 8 < room) {
+    while (*next != 0 && at + 8 < capacity) {
         size_t length = utf8_length(next);
         if (length == 0) at += (size_t)sprintf(json + at, "\\ufffd");
         else if (*next == '\n') at += (size_t)sprintf(json + at, "\\n");
@@ -66,8 +66,8 @@ _Noreturn void fail(enum cni_code code, const char *remedy, const char *message,
     leave(1, json, at, NULL, 0);
 }
 
-void copy_printable(char *to, size_t room, const char *from, size_t size) {
-    size_t count = size < room - 1 ? size : room - 1;
+void copy_printable(char *to, size_t capacity, const char *from, size_t size) {
+    size_t count = size < capacity - 1 ? size : capacity - 1;
     for (size_t at = 0; at < count; at++) to[at] = from[at] >= ' ' && from[at] < 0x7f ? from[at] : '?';
     to[count] = 0;
 }

@@ -16,7 +16,7 @@ void error_version_from(const char *json);
 _Noreturn void fail(enum cni_code code, const char *remedy, const char *message, ...) __attribute__((format(printf, 3, 4)));
 
 /* Copies an engine's text for a log: as much as fits, with its NUL, and `?` for each byte that is not a printable character of ASCII. */
-void copy_printable(char *to, size_t room, const char *from, size_t size);
+void copy_printable(char *to, size_t capacity, const char *from, size_t size);
 
 /* Runs before_exit, writes stdout and stderr to the runtime, exits with `status`. */
 _Noreturn void leave(int status, const void *out, size_t out_size, const void *err, size_t err_size);

@@ -43,7 +43,7 @@ export function podAddresses(annotation: (key: string) => string | undefined): R
   return new Map([...found].filter(([, addresses]) => addresses.length > 0));
 }
 
-/** All names of the pod's interfaces on a network, which is a name of theirs, too: of definitions first, then of PodNetworks. */
+/** The network and all others that the pod's statuses name for the same interfaces: definitions first, then PodNetworks. */
 export function interfaceNames(annotation: (key: string) => string | undefined, network: string): readonly string[] {
   const byInterface = new Map<string, string[]>();
   const add = (link: unknown, name: string): void => {

@@ -1,4 +1,4 @@
-// The form of an optional feature's part in an ADD. Programs hand the list of features in; the engine knows none of them by name, and runs their hooks by
+// The form of an optional feature's part in an ADD and in STATUS. Programs hand the list of features in; the engine knows none of them by name, and runs their hooks by
 // `feature-hooks.ts`.
 
 import type { NetworkList } from "../../../src/cni/network-list.ts";
@@ -103,7 +103,7 @@ export interface GuardContext extends FeatureContext {
   readonly shim: NetlinkSender;
 }
 
-/** The hooks of one feature in the plan of an ADD. A hook of a feature that is off costs nothing but a look at the configuration. */
+/** The hooks of one feature in the plan of an ADD, and in STATUS. A hook of a feature that is off costs nothing but a look at the configuration. */
 export interface PlanFeature {
   /** The feature's part in STATUS: whether the node could serve an ADD. */
   readonly readiness?: {

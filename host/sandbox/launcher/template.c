@@ -41,9 +41,9 @@ static bool is_same(struct text one, struct text other) {
 }
 
 /* The key in small letters, to be compared with others. False: it is longer than any key. */
-static bool lower_key(struct text key, char *lower, size_t room) {
+static bool lower_key(struct text key, char *lower, size_t capacity) {
     size_t size = 0;
-    for (; key.at < key.end && size + 1 < room; key.at++) lower[size++] = (char)(*key.at >= 'A' && *key.at <= 'Z' ? *key.at + 'a' - 'A' : *key.at);
+    for (; key.at < key.end && size + 1 < capacity; key.at++) lower[size++] = (char)(*key.at >= 'A' && *key.at <= 'Z' ? *key.at + 'a' - 'A' : *key.at);
     lower[size] = 0;
     return key.at == key.end;
 }
