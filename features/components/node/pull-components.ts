@@ -65,20 +65,22 @@ export async function pullComponents(init: PullInit): Promise<Result<PullReport>
   // Components of another plugin directory are none of this list's.
   const removable = init.isComplete ? others.filter(({ type, file }) => file === fileOf(directory, type)) : [];
   const kept = others.filter((each) => !removable.includes(each));
-  const locked = [...kept, ...ready.map((each) => each.locked)];
-  const isSame = lockText(locked) === lockText(lock.value);
-  const installed = install(ready, isSame ? [] : [{ path: lockFile, content: lockText(locked) }]);
+  const installed = install(ready);
   if (!installed.ok) return installed;
-  const removed = removable.filter((each) => removeComponent(each));
+  // The lock file is written last: a component whose removal failed, or was interrupted, is removed by the next pull.
+  const removals = removable.map((each) => ({ each, kept: removeComponent(each) }));
+  const failures = removals.filter((removal) => removal.kept?.again === true);
+  const locked = [...kept, ...failures.map(({ each }) => each), ...ready.map((each) => each.locked)];
+  const isSame = lockText(locked) === lockText(lock.value);
+  const written = isSame ? ok(undefined) : replaceFiles([{ path: lockFile, content: lockText(locked) }]);
+  if (!written.ok) return written;
   return ok({
     installed: ready.filter(({ fetched }) => fetched !== undefined).map((each) => each.locked),
     unchanged: ready.filter(({ fetched }) => fetched === undefined).map((each) => each.locked),
-    removed,
+    removed: removals.flatMap((removal) => (removal.kept === undefined ? [removal.each] : [])),
     warnings: [
       ...ready.flatMap((each) => (each.fetched === undefined && each.warning !== undefined ? [each.warning] : [])),
-      ...removable
-        .filter((each) => !removed.includes(each))
-        .map(({ file }) => `${file} is not in the list, but was changed: it stays`),
+      ...removals.flatMap((removal) => (removal.kept === undefined ? [] : [removal.kept.why])),
     ],
   });
 }
@@ -176,9 +178,9 @@ async function fetchVerified(
  * Installs what was fetched. A call may come between two renames, so the signatures' file first has the entries of the installed and of the new
  * component, and loses the former at the end.
  */
-function install(ready: readonly Ready[], last: readonly StagedFile[]): Result<void> {
+function install(ready: readonly Ready[]): Result<void> {
   const first: StagedFile[] = [];
-  const final: StagedFile[] = [...last];
+  const final: StagedFile[] = [];
   for (const { locked, fetched } of ready) {
     if (fetched === undefined) continue;
     const path = `${locked.file}${signaturesSuffix}`;
@@ -194,15 +196,22 @@ function install(ready: readonly Ready[], last: readonly StagedFile[]): Result<v
   return replaced.ok && final.length > 0 ? replaceFiles(final) : replaced;
 }
 
-/** Removes a component that is no longer listed. False: its file was changed by others, so it stays. */
-function removeComponent({ file, digest }: LockedComponent): boolean {
+/** A component that is no longer listed, but stays: why, and whether the next pull tries again. */
+interface KeptComponent {
+  readonly why: string;
+  readonly again: boolean;
+}
+
+/** Removes a component that is no longer listed; undefined: the component is gone. */
+function removeComponent({ file, digest }: LockedComponent): KeptComponent | undefined {
   try {
     const present = installedDigest(file, maxBytes);
-    if (present !== undefined && present !== digest) return false;
+    if (present !== undefined && present !== digest)
+      return { why: `${file} is not in the list, but was changed: it stays`, again: false };
     rmSync(file, { force: true });
     rmSync(`${file}${signaturesSuffix}`, { force: true });
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return { why: `${file} is not in the list, but stays: ${storeFault("removing", file, error).msg}`, again: true };
   }
 }

@@ -63,8 +63,10 @@ class LayoutStore implements ArtifactStore {
     const manifests = new Map(index.value.map((each) => [each.digest, each]));
     for (const each of [...manifests.values()].filter(({ mediaType }) => mediaType === manifestType)) {
       const text = await this.#manifestOf(each.digest, each.mediaType);
-      const manifest = text.ok ? readManifest(text.value.text) : text;
-      if (!manifest.ok) return manifest;
+      if (!text.ok) return text;
+      const manifest = readManifest(text.value.text);
+      // A layout may have artifacts of other tools, in forms that Plexus does not read.
+      if (!manifest.ok) continue;
       const { artifactType, annotations } = manifest.value;
       if (manifest.value.subject?.digest === subject) found.push({ ...each, artifactType, annotations });
     }

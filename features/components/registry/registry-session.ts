@@ -47,11 +47,12 @@ export class RegistrySession {
     this.#host = host;
     this.#repository = repository;
     this.#credential = credential;
-    this.#plainHttp = plainHttp;
+    this.#plainHttp = plainHttp.map(hostOfUrl);
     this.#authority = authority;
     // Docker Hub's API has another host name than its references.
     const server = host === "docker.io" ? "registry-1.docker.io" : host;
-    this.#base = new URL(`${plainHttp.includes(host) ? "http" : "https"}://${server}/v2/${repository}/`);
+    const scheme = this.#plainHttp.includes(hostOfUrl(host)) ? "http" : "https";
+    this.#base = new URL(`${scheme}://${server}/v2/${repository}/`);
   }
 
   /** The registry and the repository, for messages. */
@@ -178,6 +179,11 @@ export class RegistrySession {
   #unauthorized(why: string): Result<never> {
     return failed(fault("REGISTRY_UNAUTHORIZED", `${this.name}: ${why}`));
   }
+}
+
+/** A host as `URL.host` has it: in lower case, and without the port 80. */
+function hostOfUrl(host: string): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : host;
 }
 
 function isLost(answer: { readonly ok: false; readonly fault: { readonly kind: string } }): boolean {

@@ -70,6 +70,13 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
     expect(sha256(node.read("tuning.wasm"))).toBe(layer);
   });
 
+  test("a host without TLS in upper case is the same host", async () => {
+    const [, port = ""] = proxy.host.split(":");
+    const publicKey = node.file("release.pub", key.pem);
+    const pulled = await node.pull(`LOCALHOST:${port}/${name}:1`, "--key", publicKey, "--plain-http", `LOCALHOST:${port}`);
+    expect(pulled).toMatchObject({ status: 0, stderr: "" });
+  });
+
   test("a redirect of a small blob with a longer text is followed", async () => {
     proxy.script(({ path }) =>
       path.includes("/blobs/")
