@@ -73,6 +73,9 @@ async function prepared(state: string, further: (cluster: Cluster) => Promise<vo
 async function empty(cluster: Cluster): Promise<void> {
   const [node] = cluster.nodes;
   await cluster.succeed("delete", "deployments,pods", "--all", "--cascade=foreground", "--timeout=120s");
+  // Its pods are on the default network. The next installation makes it again if its values ask for it.
+  const controller = ["deployment/plexus-controller", "--ignore-not-found", "--cascade=foreground", "--timeout=120s"];
+  await cluster.succeed("-n", "kube-system", "delete", ...controller);
   await cluster.kubectl("delete", "network-attachment-definitions", "--all", "--all-namespaces");
   const deadline = performance.now() + detachedMs;
   for (let left = leftOn(node); !isDeepStrictEqual(left, nothingLeft); left = leftOn(node)) {
