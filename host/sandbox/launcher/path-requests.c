@@ -22,6 +22,8 @@ static _Noreturn void use_path(const struct jail *jail, char *text, long size, i
     if (jail->daemon_uid != 0 && path < text + size && keep_capabilities(0))
         error = strcmp(text, "share") == 0 ? share_one(jail, path) : open_socket(jail, text, path, &fd);
     send_answer(server, error, fd);
+    /* Before the connection, whose end the server waits for: the kernel closes descriptors in any order. */
+    if (fd >= 0) close(fd);
     _exit(0);
 }
 

@@ -23,14 +23,13 @@ export async function clusterWithImage(): Promise<Cluster> {
   return lent(await prepared("the image", removeInstallation));
 }
 
-/** The same with Plexus installed, and the network `storage` for pods. */
-export async function clusterWithPlexus(): Promise<Cluster> {
+/** The same with Plexus installed, and the network `storage` for pods. The release has these values, as arguments of helm, and none of an earlier file. */
+export async function clusterWithPlexus(...values: readonly string[]): Promise<Cluster> {
+  const install = async (cluster: Cluster): Promise<void> => {
+    await deployPlexus(cluster, "upgrade", "v1", "--install", ...values);
+    await cluster.apply(storage);
+  };
   return lent(await prepared("Plexus", install));
-}
-
-async function install(cluster: Cluster): Promise<void> {
-  await deployPlexus(cluster, "upgrade", "v1", "--install");
-  await cluster.apply(storage);
 }
 
 /** The worker's cluster, empty and then changed by `further`. */
