@@ -14,8 +14,7 @@ export interface LeftOnNode {
   readonly state: readonly string[];
 }
 
-const isKept = (path: string): boolean =>
-  isPermanent(path) || path.startsWith("configurations/") || path.startsWith("policies/");
+const isKept = (path: string): boolean => isPermanent(path) || path.startsWith("configurations/") || path.startsWith("policies/");
 
 /** The state of a node after the DEL of every attachment. */
 export const nothingLeft: LeftOnNode = { links: [], leases: [], state: [] };

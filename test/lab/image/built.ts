@@ -38,11 +38,7 @@ export async function testImage(): Promise<BuiltImage> {
 }
 
 /** Builds the image into `output`, without network. Components come from the cache `components`, as far as it has them. */
-export async function buildTestImage(
-  output: string,
-  wanted: readonly Architecture[],
-  components: string,
-): Promise<BuiltImage> {
+export async function buildTestImage(output: string, wanted: readonly Architecture[], components: string): Promise<BuiltImage> {
   return locked(() => build(output, wanted, components));
 }
 
