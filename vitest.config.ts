@@ -19,8 +19,8 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // More than two cores need: a worker waits for half of its time.
-    maxWorkers: 5,
+    // More than two cores need: a worker waits for half of its time. Beside the tests on a cluster, .ci/run sets more.
+    maxWorkers: Number(process.env["PLEXUS_TEST_WORKERS"] ?? 5),
     sequence: { sequencer: FileSequence },
     reporters: ["default", new ReportWriter()],
     // A line for each file is enough; the end of a run names the slowest files.
@@ -55,6 +55,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: "cluster",
+          // A poll starts kubectl, which takes a tenth of a second of CPU time.
+          expect: { poll: { timeout: 120_000, interval: 500 } },
           include: ["test/cluster/**/*.test.ts"],
           // They take 15 minutes; scripts/private.sh says how they are chosen.
           exclude: [

@@ -29,7 +29,9 @@ export PATH
 case $command in
   test* | prepare)
     NODE_COMPILE_CACHE=$root/dist/test/compile-cache
-    export NODE_COMPILE_CACHE
+    # The ordinary user's copy of the tree has other paths (scripts/second-user.sh).
+    NODE_COMPILE_CACHE_PORTABLE=1
+    export NODE_COMPILE_CACHE NODE_COMPILE_CACHE_PORTABLE
     # Clones share built components by the digest of their sources: compiling all of them takes 80 s of CPU time.
     PLEXUS_BUILD_CACHE=${PLEXUS_BUILD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/plexus/delegates}
     export PLEXUS_BUILD_CACHE

@@ -1,12 +1,17 @@
 #!/bin/sh
 # Runs tests as a temporary ordinary user, in a copy of this tree, with Debian's PATH of ordinary users: without /usr/sbin, Go and
 # Rust. The copy includes packages, build and test cache. If no such user can be created, prints the reason and ends with status 0.
-# Arguments: test files or folders; none for the folders below, whose outcome the user's rights can change: namespaces, capabilities, file owners,
-# users of sandbox processes, and an installation without root.
+# Arguments: test files or folders; none for the tests below, whose outcome the user's rights can change: namespaces, capabilities, file owners,
+# users of sandbox processes, and an installation without root. Of the folders `attach`, `commands` and `system` these are the files that use such rights: the
+# others choose networks, read names and versions, and judge results, which is the same for each user.
 set -eu
 cd "$(dirname "$0")/.."
-places="test/node/attach test/node/capabilities test/node/commands test/node/daemon test/node/one-shot test/node/sandbox test/node/shim test/node/store
-  test/node/system test/hostile/attacker test/ship/install.test.ts test/ship/uninstall.test.ts"
+attach="address-conflicts bond-members bridge-adapter claims default-route device-info dhcp host-ports hostile-state left-addresses lifecycle open-vswitch
+  renamed-link secondary secrets verbs"
+places="test/node/capabilities test/node/commands/doctor.test.ts test/node/commands/run-credential-plugin.test.ts test/node/daemon test/node/one-shot
+  test/node/sandbox test/node/shim test/node/store test/node/system/credentials.test.ts test/node/system/libc.test.ts test/node/system/node-internals.test.ts
+  test/node/system/operations.test.ts test/hostile/attacker test/ship/install.test.ts test/ship/uninstall.test.ts"
+for name in $attach; do places="$places test/node/attach/$name.test.ts"; done
 skip() { printf 'plexus: no test run as an ordinary user: %s\n' "$*" >&2; exit 0; }
 
 [ "$(id -u)" = 0 ] || skip "a second user is made by root only"
@@ -59,7 +64,7 @@ status=0
 # shellcheck disable=SC2086
 [ $# != 0 ] || set -- $places
 # The copied build is that of these sources.
-(cd "$place/tree" && as_user PLEXUS_BUILT=1 sh scripts/run.sh test-as-user "$@") >"$place/log" 2>&1 || status=$?
+(cd "$place/tree" && as_user PLEXUS_BUILT=1 PLEXUS_TEST_WORKERS="${PLEXUS_TEST_WORKERS:-5}" sh scripts/run.sh test-as-user "$@") >"$place/log" 2>&1 || status=$?
 if [ "$status" != 0 ]; then cat "$place/log" >&2; fi
 mkdir -p dist/test/reports
 cp "$place/tree/dist/test/reports/user.json" dist/test/reports/ 2>/dev/null || true

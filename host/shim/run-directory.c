@@ -34,7 +34,10 @@ bool make_private_directory(char *path) {
     return mkdir(path, 0700) == 0;
 }
 
+/* Beside the run directory: the daemon's group may write that directory, and rename what is in it. */
 int slots_path(char *path, size_t room) {
+    size_t length = strlen(directory);
     if (directory[0] != '/') return EINVAL;
-    return snprintf(path, room, "%s/one-shot", directory) < (int)room ? 0 : ENAMETOOLONG;
+    while (length > 1 && directory[length - 1] == '/') length--;
+    return snprintf(path, room, "%.*s.one-shot", (int)length, directory) < (int)room ? 0 : ENAMETOOLONG;
 }

@@ -1,12 +1,12 @@
-/* The directory in which the shim makes slot files. */
+/* The directory beside which the shim makes that of the slot files. */
 #ifndef PLEXUS_RUN_DIRECTORY_H
 #define PLEXUS_RUN_DIRECTORY_H
 
 #include "frame.h"
 
 /*
- * Takes the directory from the member `runDir` of the configuration `json`. The shim reads the key itself, so that an engine can name a
- * directory in it but no directory elsewhere. Until then, and without the key, the directory is /run/plexus.
+ * Takes the directory from the member `runDir` of the configuration `json`. The shim reads the key itself, so that an engine cannot
+ * name another. Until then, and without the key, the directory is /run/plexus.
  */
 void set_run_directory(const char *json);
 

@@ -2,11 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { policiesPart } from "../../features/policies/controller/part.ts";
 import { slicesPath } from "../../features/policies/rules/address-slice.ts";
+import { compiledPlugin } from "../lab/compiled.ts";
 import { missingForKube } from "../lab/kube/node.ts";
 import { policyRequests } from "../lab/kube/policy-objects.ts";
 import { command, missing } from "../lab/requires.ts";
@@ -17,7 +17,6 @@ const patience = { timeout: 60_000, interval: 20 };
 const starts = 200;
 /** Only ends a hang: a start takes a second and more on a loaded machine. */
 const maxMs = 1_800_000;
-const send = join(import.meta.dirname, "..", "node", "policies", "testing", "send.mjs");
 
 const received = ({ call }: PodOnNode): number =>
   Number(/packets (\d+)/u.exec(call.pod.exec(["nft", "list", "table", "inet", "count"]).stdout)?.[1] ?? Number.NaN);
@@ -43,7 +42,7 @@ describe.skipIf(
   async function sending(name: string, app: string, to: PodOnNode, addresses: readonly string[]): Promise<void> {
     const pod = await shop.createPod(name, { app });
     const before = received(to);
-    const sender = spawn("nsenter", [`--net=${pod.call.pod.path}`, "--", process.execPath, send, ...addresses]);
+    const sender = spawn("nsenter", [`--net=${pod.call.pod.path}`, "--", compiledPlugin("datagrams"), ...addresses]);
     for await (const line of createInterface({ input: sender.stdout })) if (line === "ready") break;
     await shop.add(pod);
     await expect.poll(() => received(to), patience).toBeGreaterThan(before);

@@ -56,7 +56,8 @@ describe.skipIf(skip)("the examples of networks as claims", () => {
   /** Stands for `bridge` in the example of VLANs on a kernel without VLANs of bridges; undefined: the kernel has them. */
   let ovs: RecorderPlugin | undefined;
   beforeAll(async () => {
-    cluster = await clusterWithPlexus();
+    const claims = `claims=${JSON.stringify({ enabled: true, devices })}`;
+    cluster = await clusterWithPlexus("--set-json", claims, "--set", "dynamicResources.enabled=true");
     [node] = cluster.nodes;
     node.installPlugin("host-device");
     sriov = installRecorder(join(node.disk, "opt", "cni", "bin"), "sriov");
@@ -69,8 +70,6 @@ describe.skipIf(skip)("the examples of networks as claims", () => {
       node.exec(["ip", "link", "set", `peer-${name}`, "up"]);
     }
     for (const name of [...bridges, "nic0", "nic1", "vf0"]) node.exec(["ip", "link", "set", name, "up"]);
-    const claims = `claims=${JSON.stringify({ enabled: true, devices })}`;
-    await deployPlexus(cluster, "upgrade", "v1", "--set-json", claims, "--set", "dynamicResources.enabled=true");
     gpus = await startResourceDriver(node, "gpu.example.com");
     await cluster.apply({
       apiVersion: api,

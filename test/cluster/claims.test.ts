@@ -78,12 +78,11 @@ describe.skipIf(skip)("networks as claims with the chart on a real cluster", () 
   let cluster: Cluster;
   let node: ClusterNode;
   beforeAll(async () => {
-    cluster = await clusterWithPlexus();
+    const claims = `claims=${JSON.stringify({ enabled: true, devices })}`;
+    cluster = await clusterWithPlexus("--set-json", claims, "--set", "networks.enabled=true,linkWatch.enabled=true");
     [node] = cluster.nodes;
     node.exec(["ip", "link", "add", "br-claims", "type", "bridge"]);
     node.exec(["ip", "link", "set", "br-claims", "up"]);
-    const claims = `claims=${JSON.stringify({ enabled: true, devices })}`;
-    await deployPlexus(cluster, "upgrade", "v1", "--set-json", claims, "--set", "networks.enabled=true,linkWatch.enabled=true");
     await cluster.apply(
       {
         apiVersion: api,

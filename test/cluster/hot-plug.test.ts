@@ -7,20 +7,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Cluster } from "../lab/cluster/cluster.ts";
 import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { explained } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { missingBuild } from "../lab/plexus.ts";
 
 const skip = missingCluster("hot-plug on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
-const soon = { timeout: 60_000, interval: 200 };
+const soon = { timeout: 60_000, interval: 500 };
 
 describe.skipIf(skip)("networks of a running pod with the chart on a real cluster", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await clusterWithPlexus();
+    cluster = await clusterWithPlexus("--set", "config.hotPlug=true");
     const [node] = cluster.nodes;
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "config.hotPlug=true");
     // The kubelet brings the changed ConfigMap to the daemon, which then writes its configuration anew.
     const configuration = join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
     const written = (): void => {
@@ -31,7 +30,6 @@ describe.skipIf(skip)("networks of a running pod with the chart on a real cluste
   afterAll(async () => {
     if (cluster === undefined) return;
     await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
-    await deployPlexus(cluster, "upgrade", "v1");
     await cluster.stop();
   });
 

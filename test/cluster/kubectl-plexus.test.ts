@@ -11,7 +11,6 @@ import { version } from "../../host/system/version.ts";
 import type { Cluster } from "../lab/cluster/cluster.ts";
 import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
-import { deployPlexus } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { kubectlBinary } from "../lab/kube/binaries.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -28,15 +27,13 @@ describe.skipIf(skip)("kubectl plexus", () => {
     symlinkSync(kubectlBinary() ?? "/usr/bin/kubectl", join(directory, "bin/kubectl"));
     for (const name of ["kubectl-plexus", "kubectl_complete-plexus"])
       symlinkSync(join(dist, "kubectl-plexus.cjs"), join(directory, "bin", name));
-    cluster = await clusterWithPlexus();
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "probes.enabled=true");
+    cluster = await clusterWithPlexus("--set", "probes.enabled=true");
     await cluster.apply(toolsPod("web"));
     await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/web");
   }, 240_000);
   afterAll(async () => {
     if (cluster !== undefined) {
       await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
-      await deployPlexus(cluster, "upgrade", "v1", "--set", "probes.enabled=false");
       await cluster.stop();
     }
     rmSync(directory, { recursive: true, force: true });

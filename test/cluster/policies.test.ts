@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../lab/cluster/cluster.ts";
 import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { explained } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import {
   demandedTables,
@@ -22,20 +22,18 @@ import { scenarios } from "../lab/policies/scenarios.ts";
 import { command } from "../lab/requires.ts";
 
 const skip = missingCluster("policies on a cluster", helm, command("nft", "--version"), () => missingBuild());
-const soon = { timeout: 120_000, interval: 300 };
+const soon = { timeout: 120_000, interval: 500 };
 const annotations = { "k8s.v1.cni.cncf.io/networks": "storage" };
 
 describe.skipIf(skip)("policies with the chart on a real cluster", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await clusterWithPlexus();
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "policies.enabled=true");
+    cluster = await clusterWithPlexus("--set", "policies.enabled=true");
   }, 400_000);
   afterAll(async () => {
     if (cluster === undefined) return;
     await cluster.kubectl("delete", "multi-networkpolicies", "--all");
     await cluster.succeed("delete", "pods", "--all", "--timeout=120s");
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "policies.enabled=false");
     await cluster.stop();
   }, 300_000);
 

@@ -9,7 +9,7 @@ import type { Cluster } from "../lab/cluster/cluster.ts";
 import { toolsImage } from "../lab/cluster/images.ts";
 import { toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithPlexus } from "../lab/cluster/ready-cluster.ts";
-import { deployPlexus, explained } from "../lab/cluster/release.ts";
+import { explained } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { type ResourceDriver, startResourceDriver } from "../lab/cluster/resource-driver.ts";
 import { helm } from "../lab/kube/helm.ts";
@@ -35,9 +35,8 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
   let resources: ResourceDriver | undefined;
   let nics: RecorderPlugin;
   beforeAll(async () => {
-    cluster = await clusterWithPlexus();
+    cluster = await clusterWithPlexus("--set", "dynamicResources.enabled=true");
     const [node] = cluster.nodes;
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "dynamicResources.enabled=true");
     // The kubelet brings the changed ConfigMap to the daemon, which then writes its configuration anew.
     const configuration = join(node.disk, "etc", "cni", "net.d", "00-plexus.conflist");
     const written = (): void => {
@@ -87,7 +86,6 @@ describe.skipIf(skip)("devices of resource claims with the chart on a real clust
     resources?.stop();
     if (cluster === undefined) return;
     await cluster.kubectl("delete", "resourceslices,deviceclasses,resourceclaimtemplates", "--all");
-    await deployPlexus(cluster, "upgrade", "v1", "--set", "dynamicResources.enabled=false");
     await cluster.stop();
   });
 

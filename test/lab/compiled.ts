@@ -92,6 +92,7 @@ export function compiledPlugin(
     | "flawed"
     | "bereave"
     | "pester"
+    | "datagrams"
     | "inject"
     | "post"
     | "frames",

@@ -28,7 +28,7 @@ export interface LeftFiles {
   readonly leases: readonly string[];
   /** Journal, results, locks of containers. */
   readonly state: readonly string[];
-  /** Directories of nested calls. The slots of one-shot engines stay. */
+  /** Directories of nested calls. The slots of one-shot engines stay beside them. */
   readonly run: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export function openStage(init: InstallationInit): Stage {
     leases: leases(directories.leases),
     // Permanent files belong to the node, not to a container.
     state: filesBelow(directories.state).filter((path) => !isPermanent(path)),
-    run: filesBelow(directories.run).filter((path) => !path.startsWith("one-shot/")),
+    run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => plexus.callThrough(entrance(call.as), call);
   const call = (verb: string, attaching: Attaching): Promise<Answer> => request(callOf(verb, attaching));

@@ -6,6 +6,7 @@ import type { RpcServer } from "../../../host/node/grpc/rpc-server.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
 import type { ResidentInit } from "../../resident-part.ts";
 import { ClaimStore } from "../node/claim-store.ts";
+import { ClaimSweeps } from "../node/claim-sweeps.ts";
 import { sweepClaims } from "../node/sweep-claims.ts";
 import type { OfferedDevice } from "../rules/offered-devices.ts";
 import { NodeDevices } from "../slices/node-devices.ts";
@@ -40,6 +41,7 @@ export class ClaimDriver {
   readonly #files: DeviceFiles;
   readonly #journal: Journal;
   readonly #publisher: SlicePublisher;
+  readonly #sweeps: ClaimSweeps;
   #objects: ApiObjects | undefined;
   #networks: ReachedNetworks | undefined;
   #server: RpcServer | undefined;
@@ -60,6 +62,7 @@ export class ClaimDriver {
     );
     const look = (): readonly OfferedDevice[] => this.#devices.look();
     this.#publisher = new SlicePublisher({ nodeName, api, look, isReady: () => this.#isReady, log, now: clock.now });
+    this.#sweeps = new ClaimSweeps(() => this.#sweep(), log);
     this.reports = new ClaimReports(this.#store, api, this.#journal, clock, log);
   }
 
@@ -97,20 +100,16 @@ export class ClaimDriver {
 
   /** Begins to publish slices and statuses, and removes prepared claims that the API does not have. */
   async start(): Promise<void> {
-    const { log } = this.#init;
     if (this.#options.podNetworks) await this.#watchNetworks();
     this.#publisher.start();
     await this.reports.start();
-    const api = await this.#api();
-    const swept = api && (await sweepClaims({ store: this.#store, files: this.#files, journal: this.#journal, api }));
-    if (swept?.ok === false) log("warn", `claims: the sweep of prepared claims: ${swept.fault.msg}`);
-    if (swept?.ok === true && swept.value > 0)
-      log("info", `claims: removed ${swept.value} prepared claims that the API does not have`);
+    await this.#sweeps.start();
   }
 
   /** Ends the work for the API; the kubelet is still served. */
   stop(): void {
     this.#publisher.stop();
+    this.#sweeps.stop();
     this.#networks?.stop();
     this.reports.stop();
   }
@@ -129,6 +128,11 @@ export class ClaimDriver {
     const access = this.#objects === undefined ? await this.#init.apiFromStart() : undefined;
     if (access !== undefined) this.#objects = new ApiObjects({ ...access, requestMs: 10_000 });
     return this.#objects;
+  }
+
+  async #sweep(): Promise<Result<number> | undefined> {
+    const api = await this.#api();
+    return api && sweepClaims({ store: this.#store, files: this.#files, journal: this.#journal, api });
   }
 
   async #watchNetworks(): Promise<void> {

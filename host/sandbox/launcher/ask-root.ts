@@ -16,7 +16,7 @@ const intBytes = 4;
 /** launcher.h: REQUEST_MAX. */
 const maxRequestBytes = 4096;
 
-/** Maximum wait for an answer: the launch server's child may be killed before it answers. */
+/** Maximum wait for an answer, for example of a file system that hangs. The launch server answers for a child of its that was killed. */
 const maxWaitMs = 60_000;
 /** launcher: CONTENT_MAX of configuration.c. */
 const maxContentBytes = 1024 * 1024;

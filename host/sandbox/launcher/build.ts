@@ -18,6 +18,7 @@ const ofPrograms = [
   "fixed-path.c",
   "json-text.c",
   "main.c",
+  "path-requests.c",
   "serve.c",
   "share.c",
   "sockets.c",

@@ -146,7 +146,14 @@ _Noreturn void execute(char **command);
 long receive_request(int connection, char *text, int fds[ASKED_FDS]); /* answers its size (`fds` are -1 for a request without descriptors), 0 for one that is not understood, and -1 when the other side has ended */
 bool send_request(int connection, const char *text, size_t size, const int fds[ASKED_FDS], int flags);
 bool send_answer(int connection, int error, int fd); /* `fd`: goes with the answer; -1: none */
+bool receive_answer(int connection, int *error, int *fd); /* `fd` stays as it is without a descriptor. False without an answer: the other side has ended */
 bool complete_jail(struct jail *jail, char *text, long size); /* the jail by a request, its numbers as the last arguments of the command */
+
+/* path-requests.c: requests without descriptors. */
+bool is_about_paths(const char *verb);
+void begin_path_request(const struct jail *jail, char *text, long size, int connection);
+int awaited_answer(void);             /* the descriptor to poll for the answer of the last request; -1: none is due */
+void hand_answer_on(int connection); /* waits for that answer */
 
 /* zygote.c: the launch server's connection to its zygote. */
 bool ask_zygote(const struct jail *jail, const char *text, size_t size, const int fds[ASKED_FDS]);

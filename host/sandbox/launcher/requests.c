@@ -50,6 +50,17 @@ bool send_request(int connection, const char *text, size_t size, const int fds[A
 
 bool send_answer(int connection, int error, int fd) { return send_with(connection, &error, sizeof error, &fd, fd < 0 ? 0 : 1, 0); }
 
+bool receive_answer(int connection, int *error, int *fd) {
+    union descriptors control = {0};
+    struct iovec part = {.iov_base = error, .iov_len = sizeof *error};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_LEN(sizeof *fd)};
+    long size;
+    while ((size = syscall(SYS_recvmsg, connection, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
+    if (size != sizeof *error) return false;
+    if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS) memcpy(fd, CMSG_DATA(&control.header), sizeof *fd);
+    return true;
+}
+
 static bool is_number(const char *text) {
     unsigned long long number;
     return read_number(&text, &number) && *text == 0;

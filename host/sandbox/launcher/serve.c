@@ -21,24 +21,6 @@ static _Noreturn void change(const struct configuration *configuration, char *te
     _exit(0);
 }
 
-/* Whether the request comes without descriptors, and its answer on the connection itself. */
-static bool is_about_paths(const char *verb) {
-    static const char *const verbs[] = {"share", "connect", "listen", "remove"};
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(verb, verbs[i]) == 0) return true;
-    return false;
-}
-
-/* Does such a request, without capabilities. */
-static _Noreturn void use_path(const struct jail *jail, char *text, long size, int connection) {
-    char *path = text + strlen(text) + 1;
-    int fd = -1, error = EINVAL;
-    if (jail->daemon_uid != 0 && path < text + size && keep_capabilities(0))
-        error = strcmp(text, "share") == 0 ? share_one(jail, path) : open_socket(jail, text, path, &fd);
-    send_answer(connection, error, fd);
-    _exit(0);
-}
-
 /* The process that starts the sandbox process and waits for it. */
 static _Noreturn void start(struct jail *jail, char *text, long size, const int fds[ASKED_FDS]) {
     struct state none = {0};
@@ -57,26 +39,17 @@ static _Noreturn void start(struct jail *jail, char *text, long size, const int 
     _exit(BAD_USAGE);
 }
 
-/*
- * Starts the process of a request about a path, which has a descriptor of the socket that it hands over: the next request waits for its end. Otherwise a listener that
- * the daemon has just closed would still listen. Answers 0 in the process.
- */
-static int fork_for_path(void) {
-    static int last = -1;
-    int ends[2];
-    unsigned long none = 0;
-    struct pollfd ended = {.fd = last};
-    while (last >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
-    if (last >= 0) close(last);
-    bool has_pipe = pipe2(ends, O_CLOEXEC) == 0;
-    int child = fork_into(&none);
-    last = has_pipe ? ends[0] : -1;
-    /* The process keeps the other end until it ends. */
-    if (has_pipe && child != 0) close(ends[1]);
-    return child;
-}
-
 static const char warm[] = "warm";
+
+/* The answers are those of receive_request(). */
+static long next_request(int connection, char *text, int fds[ASKED_FDS]) {
+    for (;;) {
+        struct pollfd ready[] = {{.fd = connection, .events = POLLIN}, {.fd = awaited_answer(), .events = POLLIN}};
+        if (poll(ready, 2, -1) < 0 && errno != EINTR) return -1;
+        if (ready[1].revents != 0) hand_answer_on(connection);
+        if (ready[0].revents != 0) return receive_request(connection, text, fds);
+    }
+}
 
 static _Noreturn void answer_requests(int connection, struct jail *jail) {
     static char text[REQUEST_MAX];
@@ -85,23 +58,22 @@ static _Noreturn void answer_requests(int connection, struct jail *jail) {
     /* The daemon still completes calls after these signals. The kernel removes children that have ended. */
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
-    while ((size = receive_request(connection, text, fds)) >= 0) {
+    while ((size = next_request(connection, text, fds)) >= 0) {
         unsigned long none = 0;
         if (size == 0) continue;
-        bool is_warm = strcmp(text, warm) == 0, has_descriptors = fds[0] >= 0;
-        if (!has_descriptors && !is_about_paths(text)) continue;
-        int child = is_warm ? -1 : has_descriptors ? fork_into(&none) : fork_for_path();
-        if (child == 0) {
+        bool is_warm = strcmp(text, warm) == 0;
+        if (fds[0] < 0) {
+            if (is_about_paths(text)) begin_path_request(jail, text, size, connection);
+            continue;
+        }
+        if (!is_warm && fork_into(&none) == 0) {
             forget_zygote();
-            if (!has_descriptors) use_path(jail, text, size, connection);
             close(connection);
             start(jail, text, size, fds);
         }
-        int error = EAGAIN;
-        if (child < 0 && !has_descriptors) send(connection, &error, sizeof error, MSG_NOSIGNAL | MSG_DONTWAIT);
         /* If this fails, the descriptors are closed without a report, and the daemon asks for a process of the other kind. */
-        if (is_warm && has_descriptors && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
-        for (int i = 0; i < ASKED_FDS && has_descriptors; i++) close(fds[i]);
+        if (is_warm && jail->uid_count > 0 && size > (long)sizeof warm) ask_zygote(jail, text + sizeof warm, (size_t)size - sizeof warm, fds);
+        for (int i = 0; i < ASKED_FDS; i++) close(fds[i]);
     }
     _exit(0);
 }

@@ -67,7 +67,8 @@ export const placeKeys = {
   }),
   runDir: key({
     kind: plain(matching(runDirRule)),
-    about: "Directory for state that a restart of the machine may remove; {usual} by default.",
+    about:
+      "Directory for state that a restart of the machine may remove; {usual} by default. The locks that bound one-shot engines lie beside it, in a directory with the further end .one-shot.",
     usual: "/run/plexus",
     inCniOnly: true,
     locatesState: true,

@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildLauncher } from "../../../host/sandbox/launcher/build.ts";
-import { EINVAL } from "../../../host/system/errno.ts";
+import { EINVAL, EIO } from "../../../host/system/errno.ts";
 import { LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { ownCgroup } from "../../../host/sandbox/launcher/cgroups.ts";
 import { controls } from "../../../host/sandbox/launcher/controls.ts";
@@ -240,6 +240,19 @@ import os, struct, sys
 for path in sys.argv[1:]:
     os.write(3, b"share\\0" + os.fsencode(path) + b"\\0")
     print("errno", struct.unpack("i", os.read(3, 4))[0], path)' ${paths.map((path) => `'${path}'`).join(" ")}`;
+/** A program that kills the first child of the process that the file argv[1] names, before the child's first instruction (ptrace(2)). Then it lets go. */
+const killsFirstChild = `
+import ctypes, os, signal, sys, time
+SEIZE, CONT, EVENTS, WALL = 0x4206, 7, 2 | 4 | 8, 0x40000000
+ptrace = ctypes.CDLL(None).ptrace
+ptrace.argtypes = [ctypes.c_long] * 4
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+server = int(open(sys.argv[1]).read())
+assert ptrace(SEIZE, server, 0, EVENTS) == 0
+open(sys.argv[2], "w").close()
+while (pid := os.waitpid(-1, WALL)[0]) == server: ptrace(CONT, server, 0, 0)
+os.kill(pid, signal.SIGKILL)
+`;
 const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
 /** The shell's command that asks root for a configuration, and prints its name after the content. */
@@ -338,6 +351,17 @@ for name, attempt in tries.items():
       ).toEqual(["700", "700", "600", "600", "700", "4700"]);
       expect([shared, net, sockets].map(modeOf)).toEqual(["2770", "2770", "2770"]);
       for (const path of [shared, net, sockets]) expect(statSync(path)).toMatchObject({ uid: 0, gid: uid });
+    });
+
+    test("gets an answer at once if root's process of a request is killed, and the next request is served", () => {
+      const [asked, seized] = [join(shared, "server"), join(shared, "seized")];
+      const root = spawn("python3", ["-c", killsFirstChild, asked, seized], { stdio: ["ignore", "inherit", "inherit"] });
+      const found = asUser(`
+      echo $PLEXUS_LAUNCH_SERVER > '${asked}.new'; mv '${asked}.new' '${asked}'; until [ -e '${seized}' ]; do sleep 0.01; done
+      ${shareCommand(shared, shared)}
+    `);
+      root.kill("SIGKILL");
+      expect(found).toBe(`errno ${EIO} ${shared}\nerrno 0 ${shared}\n`);
     });
 
     test.skipIf(missing("a cgroup of a daemon with a uid of its own", makesCgroups))(

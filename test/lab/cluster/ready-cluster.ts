@@ -23,14 +23,13 @@ export async function clusterWithImage(): Promise<Cluster> {
   return lent(await prepared("the image", removeInstallation));
 }
 
-/** The same with Plexus installed, and the network `storage` for pods. */
-export async function clusterWithPlexus(): Promise<Cluster> {
+/** The same with Plexus installed, and the network `storage` for pods. The release has these values, as arguments of helm, and none of an earlier file. */
+export async function clusterWithPlexus(...values: readonly string[]): Promise<Cluster> {
+  const install = async (cluster: Cluster): Promise<void> => {
+    await deployPlexus(cluster, "upgrade", "v1", "--install", ...values);
+    await cluster.apply(storage);
+  };
   return lent(await prepared("Plexus", install));
-}
-
-async function install(cluster: Cluster): Promise<void> {
-  await deployPlexus(cluster, "upgrade", "v1", "--install");
-  await cluster.apply(storage);
 }
 
 /** The worker's cluster, empty and then changed by `further`. */
@@ -73,6 +72,9 @@ async function prepared(state: string, further: (cluster: Cluster) => Promise<vo
 async function empty(cluster: Cluster): Promise<void> {
   const [node] = cluster.nodes;
   await cluster.succeed("delete", "deployments,pods", "--all", "--cascade=foreground", "--timeout=120s");
+  // Its pods are on the default network. The next installation makes it again if its values ask for it.
+  const controller = ["deployment/plexus-controller", "--ignore-not-found", "--cascade=foreground", "--timeout=120s"];
+  await cluster.succeed("-n", "kube-system", "delete", ...controller);
   await cluster.kubectl("delete", "network-attachment-definitions", "--all", "--all-namespaces");
   const deadline = performance.now() + detachedMs;
   for (let left = leftOn(node); !isDeepStrictEqual(left, nothingLeft); left = leftOn(node)) {

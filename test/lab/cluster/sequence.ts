@@ -1,5 +1,5 @@
 // The order of test files on a cluster. Files that want the same state of their worker's cluster follow each other, long ones first, so that
-// a worker installs Plexus once and both workers end at about the same time.
+// a worker installs Plexus once and the workers end at about the same time.
 
 /** The image, which other files use; files that need no cluster or start their own; those that begin without Plexus; those that begin with Plexus. */
 export const clusterOrder: readonly string[] = [

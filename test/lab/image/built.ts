@@ -27,7 +27,7 @@ export async function testImage(): Promise<BuiltImage> {
     if (existsSync(directory)) return builtIn(directory);
     const temporary = `${kept}.new`;
     rmSync(temporary, { recursive: true, force: true });
-    // The tree's own build has made the components already. `buildTestImage` makes them anew, and its image must be the same.
+    // The tree's own build has made the components already.
     await build(temporary, architectures, defaultCacheDir);
     // Images of earlier sources are of no use.
     rmSync(kept, { recursive: true, force: true });
@@ -37,12 +37,12 @@ export async function testImage(): Promise<BuiltImage> {
   });
 }
 
-/** Builds the image into `output`, without network. */
-export async function buildTestImage(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
-  return locked(() => build(output, wanted));
+/** Builds the image into `output`, without network. Components come from the cache `components`, as far as it has them. */
+export async function buildTestImage(output: string, wanted: readonly Architecture[], components: string): Promise<BuiltImage> {
+  return locked(() => build(output, wanted, components));
 }
 
-async function build(output: string, wanted: readonly Architecture[], componentCache?: string): Promise<BuiltImage> {
+async function build(output: string, wanted: readonly Architecture[], componentCache: string): Promise<BuiltImage> {
   await makeBuilder();
   return buildImage({ output, architectures: wanted, time, buildah: unpackedBuildah, builder, downloads, componentCache });
 }

@@ -1,6 +1,7 @@
 // A real neutron-server with OVN and Open vSwitch (userspace datapath) in the network namespace of the test. No Keystone and no message queue: the
 // pipeline `noauth`, and a transport without a server.
 
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts, hasEnded, lastLines } from "../kube/child.ts";
@@ -62,7 +63,11 @@ export interface FabricHost {
 export async function startNeutron({ name: hostName, netns, ovsSocket: shownSocket }: FabricHost): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
-  const { at, log, children, run, start, end, dispose } = programsIn(directory);
+  const { at, log, children, run, start, end, dispose: endPrograms } = programsIn(directory);
+  const dispose = async (): Promise<void> => {
+    await endPrograms();
+    if (netns !== undefined) removeSwitchLinks(netns);
+  };
   try {
     const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
     for (const [name, schema] of Object.entries(schemas)) {
@@ -138,6 +143,12 @@ export async function startNeutron({ name: hostName, netns, ovsSocket: shownSock
     await dispose();
     throw error;
   }
+}
+
+/** The taps of ovs-vswitchd's bridges are persistent: they outlive the program. */
+function removeSwitchLinks(netns: string): void {
+  for (const link of ["br-int", "ovs-netdev"])
+    spawnSync("nsenter", [`--net=${netns}`, "ip", "link", "delete", link], { stdio: "ignore" });
 }
 
 /** Whether Neutron binds a port to the host, tried for some seconds. */

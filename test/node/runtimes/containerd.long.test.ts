@@ -25,7 +25,8 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
     let stage: Stage;
     let manifests: Manifests;
     beforeAll(async () => {
-      node = await openCriNode(path(), installation);
+      // Sandbox processes are the first runtime's matter: a start for each component of each call takes long.
+      node = await openCriNode(path(), { ...installation, serving: runtime === distributions ? "daemon" : "one-shot" });
       stage = node.stage;
       manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     });

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -18,6 +19,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
+import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
+import { missing, type Requirement } from "../../lab/requires.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { notBegunStatus } from "../../../host/protocol/messages.ts";
 import { callWith, EngineSide, json, startShim, type ShimAnswer } from "./testing/scripted-engine.ts";
@@ -31,6 +34,9 @@ beforeAll(async () => {
   shop.script("main", '"${CNI_PATH%%:*}/delegate"');
 });
 afterAll(() => shop.dispose());
+
+const changesUsers: Requirement = () =>
+  canBecome({ first: 1_999_999_999, count: 1 }) ? undefined : "this user may not change users";
 
 const modules = fileURLToPath(new URL("../../../host/protocol/", import.meta.url));
 const nobody = "/nonexistent/plexus.sock";
@@ -98,7 +104,7 @@ const handlesSignals = (pid: number): Promise<boolean> =>
 const large = new Uint8Array(3 << 20).fill(32);
 
 /** The directory of slot files of `configuration()`. */
-const slots = (): string => join(shop.directory, "run", "one-shot");
+const slots = (): string => join(shop.directory, "run.one-shot");
 /** The home of an engine that answers every call. */
 const plexusHome = (): string => join(shop.directory, "linked");
 
@@ -466,16 +472,47 @@ describe("the search for an engine", () => {
 
     test("in a directory that others may enter or that is a link do not bound, and nothing is written there", async () => {
       const shared = join(shop.directory, "shared");
-      mkdirSync(join(shared, "one-shot"), { recursive: true });
-      chmodSync(join(shared, "one-shot"), 0o777);
+      mkdirSync(`${shared}.one-shot`);
+      chmodSync(`${shared}.one-shot`, 0o777);
       const elsewhere = join(shop.directory, "elsewhere");
       mkdirSync(elsewhere, { mode: 0o700 });
-      mkdirSync(join(shop.directory, "links"));
-      symlinkSync(elsewhere, join(shop.directory, "links", "one-shot"));
-      for (const run of [shared, join(shop.directory, "links")])
+      symlinkSync(elsewhere, join(shop.directory, "links.one-shot"));
+      for (const run of [shared, join(shop.directory, "links/")])
         expect((await call(plexusHome(), {}, JSON.stringify({ runDir: run }))).stdout).toBe("linked plexus");
-      expect([readdirSync(join(shared, "one-shot")), readdirSync(elsewhere)]).toEqual([[], []]);
+      expect([readdirSync(`${shared}.one-shot`), readdirSync(elsewhere)]).toEqual([[], []]);
     });
+
+    test.skipIf(missing("slots beside a daemon with a user of its own", changesUsers))(
+      "FI-28: bound the engines of root, whatever a member of the daemon's group moves or makes in the run directory",
+      async () => {
+        const member = 1_999_999_999;
+        const runDir = join(shop.directory, "group");
+        mkdirSync(runDir);
+        chownSync(runDir, 0, member);
+        chmodSync(runDir, 0o2770);
+        const stdin = JSON.stringify({ runDir });
+        const engines = join(shop.directory, "engines");
+        mkdirSync(engines);
+        const stays = home(
+          "stays-in-group",
+          `import { writeFileSync } from "node:fs";
+           writeFileSync(${JSON.stringify(`${engines}/`)} + process.pid, "");
+           connected.reply({ status: 0, stdout: "answer", stderr: "" });
+           setTimeout(() => process.exit(), 600_000);`,
+        );
+        try {
+          for (let engine = 0; engine < 3; engine++) expect((await call(stays, {}, stdin)).stdout).toBe("answer");
+          const change = 'for name in *; do [ ! -e "$name" ] || mv "$name" "moved-$name"; done; mkdir one-shot';
+          const identity = ["--reuid", String(member), "--regid", String(member), "--clear-groups"];
+          const changed = spawnSync("setpriv", [...identity, "sh", "-ec", change], { cwd: runDir, encoding: "utf8" });
+          expect(changed).toMatchObject({ status: 0, stderr: "" });
+          const shim = shop.shimWith({ SEARCH_MS: 1000 });
+          expect(json((await call(plexusHome(), {}, stdin, shim)).stdout)).toMatchObject({ code: 11 });
+        } finally {
+          for (const pid of readdirSync(engines)) process.kill(Number(pid), "SIGKILL");
+        }
+      },
+    );
   });
 
   test("MO-15 a daemon that dies between accepting and its WELCOME counts as absent", async () => {
