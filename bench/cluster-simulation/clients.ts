@@ -49,7 +49,7 @@ const onPod = (): void => void (podChanges += 1);
 function open(): void {
   daemons = Array.from({ length: Number(count) }, (_, index) => {
     const nodeName = `node-${Number(from) + index}`;
-    return new DaemonClusters({ nodeName, kubeconfig }, systemClock, () => void (warnings += 1), onPod);
+    return new DaemonClusters({ nodeName, kubeconfig }, systemClock, () => void (warnings += 1), { onPod });
   });
 }
 
@@ -100,6 +100,7 @@ async function opened(
     directory: new PoolDirectory(join(directory, name, String(index))),
     nodeName: `node-${index}`,
     api: async () => api,
+    event: () => undefined,
     now: () => ({ monotonicMs: systemClock.now(), wallMs: Date.now() }),
     warn: () => void (warnings += 1),
   });

@@ -44,7 +44,7 @@ export class DaemonPools implements ResidentPools {
   }
 
   async #open(configuration: PoolPlace, stateDirectory: string): Promise<NodePools> {
-    const { nodeName, objects, clock, warn } = this.#init;
+    const { nodeName, objects, event, clock, warn } = this.#init;
     const { NodePools } = await import("./leases/node-pools.ts");
     const { PoolDirectory } = await import("./leases/pool-directory.ts");
     const { BlockApi } = await import("./api/block-api.ts");
@@ -55,6 +55,7 @@ export class DaemonPools implements ResidentPools {
         const found = await objects(configuration);
         return found && new BlockApi(found);
       },
+      event: (target, content) => event(configuration, target, content),
       now: () => ({ monotonicMs: clock.now(), wallMs: clock.date().getTime() }),
       warn,
     });

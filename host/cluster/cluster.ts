@@ -2,7 +2,7 @@
 
 import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
-import type { PodEvent } from "../../src/kube/pod-event.ts";
+import type { EventPod, PodEvent } from "../../src/kube/pod-event.ts";
 import type { Pod } from "../../src/npwg/pod.ts";
 import type { ClusterApi, ObjectSource } from "./object-source.ts";
 
@@ -44,9 +44,12 @@ export interface Cluster extends DefinitionSource {
    */
   readonly publishStatus: (pod: Pod, annotation: string, further?: Readonly<Record<string, string>>) => Promise<Result<void>>;
 
-  /** Queues an event about the pod (MA-06), which is sent when the call ends. Never fails a call: an event may be lost. */
-  readonly tell: (pod: Pod, event: PodEvent) => void;
+  /**
+   * Queues an event about the pod (MA-06), which is sent when the call ends. Never fails a call: an event may be lost, in a daemon after an hour without an API
+   * server.
+   */
+  readonly tell: (pod: EventPod, event: PodEvent) => void;
 
-  /** Sends the queued events, waits for them at most `maxMs`, and closes connections. No request may follow. */
+  /** Sends the queued events and closes connections. Without a daemon's queue, waits for the events at most `maxMs`. No request may follow. */
   readonly end: (maxMs: number) => Promise<void>;
 }

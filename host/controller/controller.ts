@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
+import { EventQueue } from "../cluster/events/event-queue.ts";
 import type { ApiObjects } from "../cluster/kube/api-objects.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
 import type { MetricDefinitions } from "../telemetry/metrics/definitions.ts";
@@ -12,7 +13,6 @@ import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page
 import { type Collector, countSpans, SpanExporter } from "../telemetry/spans.ts";
 import type { Clock } from "../system/clock.ts";
 import { Elector } from "./election/elector.ts";
-import { sendEvent } from "./events.ts";
 import type { MakePart, PartContext } from "./part.ts";
 import { WorkSpans } from "./work/work-spans.ts";
 
@@ -36,6 +36,8 @@ export interface ControllerInit {
 
 /** Time for the last spans at the end, in ms. */
 const flushMs = 2_000;
+/** Time for the last Events at the end, in ms. */
+const lastEventsMs = 2_000;
 
 /** One replica. */
 export class Controller {
@@ -44,6 +46,8 @@ export class Controller {
   readonly #server: Server;
   readonly #exporter: SpanExporter | undefined;
   readonly #stopped = new AbortController();
+  /** Outlives a term: an Event is true, whoever leads when it is sent. */
+  readonly #events: EventQueue;
   /** Begun anew after each term: a replica that waits for the lease has no values of pools and ports. */
   #metrics: MetricsOf<ControllerMetricDefinitions>;
   #leads = false;
@@ -51,7 +55,13 @@ export class Controller {
 
   constructor(init: ControllerInit) {
     this.#init = init;
-    const { collector } = init;
+    const { collector, objects, clock } = init;
+    this.#events = new EventQueue({
+      objects,
+      clock,
+      warn: (text) => init.log("warn", text),
+      ended: (outcome) => this.metrics.add("plexus_events_total", { outcome }),
+    });
     const onSpans = countSpans(
       () => init.clock.now(),
       (outcome, spans) => this.metrics.add("plexus_spans_total", { outcome }, spans),
@@ -99,6 +109,7 @@ export class Controller {
     }, this.#stopped.signal);
     this.#server.close();
     this.#server.closeAllConnections();
+    await this.#events.stop(lastEventsMs);
     objects.close();
     await Promise.race([this.#exporter?.flush(), setTimeout(flushMs, undefined, { ref: false })]);
   }
@@ -115,6 +126,7 @@ export class Controller {
     metrics.set("plexus_controller_leader", {}, 0);
     metrics.onScrape(() => {
       const { user, system } = process.cpuUsage();
+      metrics.set("plexus_events_waiting", {}, this.#events.waiting);
       metrics.set("process_cpu_seconds_total", {}, (user + system) / 1e6);
       metrics.set("process_resident_memory_bytes", {}, process.memoryUsage.rss());
     });
@@ -131,7 +143,7 @@ export class Controller {
       spans: this.spans,
       log,
       lease,
-      event: (target, content) => void sendEvent(objects, clock.date(), target, content, (why) => log("warn", why)),
+      event: (target, content) => this.#events.add(target, content, clock.date()),
     };
   }
 

@@ -4,9 +4,8 @@ import type { ApiObjects } from "../cluster/kube/api-objects.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
 import type { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import type { ControllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
-import type { EventContent } from "../../src/kube/event.ts";
+import type { EventContent, InvolvedObject } from "../../src/kube/event.ts";
 import type { Clock } from "../system/clock.ts";
-import type { EventTarget } from "./events.ts";
 import type { WorkSpans } from "./work/work-spans.ts";
 
 /** The means of each part. */
@@ -18,8 +17,8 @@ export interface PartContext {
   readonly log: (level: DaemonLogLevel, text: string) => void;
   /** The controller's Lease, for Events about the controller itself. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Sends a Kubernetes Event; an Event that cannot be sent is lost, with a line in the log. */
-  readonly event: (target: EventTarget, content: EventContent) => void;
+  /** Queues a Kubernetes Event of now; a lost one is a line in the log. */
+  readonly event: (target: InvolvedObject, content: EventContent) => void;
 }
 
 /** One part, for one term as the leader. */

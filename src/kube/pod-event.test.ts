@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 
 import { subdomainProblem } from "../npwg/object-names.ts";
-import { podEvent } from "./pod-event.ts";
+import { eventText } from "./event.ts";
+import { type EventPod, involvedPod, type PodEvent, podEventContent } from "./pod-event.ts";
 
 const hash = (text: string): string => text.length.toString(16).padStart(16, "0");
 const at = new Date("2026-11-21T10:20:30.456Z");
 const pod = (name: string) => ({ namespace: "shop", name, uid: "u", annotations: new Map() });
 
 const read = (text: string) => JSON.parse(text);
+const podEvent = (of: EventPod, event: PodEvent, time: Date, short: (text: string) => string): string =>
+  eventText(involvedPod(of), podEventContent(event), time, short);
 
 test("MA-06 the object is an Event of the pod, of type Warning if a network is missing", () => {
   expect(read(podEvent(pod("web"), { reason: "AddedInterface", message: "Add eth0" }, at, hash))).toMatchObject({

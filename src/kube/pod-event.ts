@@ -2,8 +2,7 @@
 // reconciler's, those of rules for steps, those of lost links, and those of policies and Services
 // that could not be applied.
 
-import type { Pod } from "../npwg/pod.ts";
-import { eventText } from "./event.ts";
+import type { EventContent, InvolvedObject } from "./event.ts";
 
 /** The content of an Event about a pod. */
 export interface PodEvent {
@@ -43,8 +42,19 @@ const warnings: readonly PodEvent["reason"][] = [
   "ServicesNotApplied",
 ];
 
-/** The Event object as JSON; see `eventText`. */
-export function podEvent(pod: Pod, { reason, message }: PodEvent, at: Date, hash: (text: string) => string): string {
-  const involved = { kind: "Pod", eventNamespace: pod.namespace, name: pod.name, uid: pod.uid } as const;
-  return eventText(involved, { reason, message, type: warnings.includes(reason) ? "Warning" : "Normal" }, at, hash);
+/** The identity of a pod that gets an Event. */
+export interface EventPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid?: string | undefined;
+}
+
+/** The pod as the object of an Event. */
+export function involvedPod({ namespace, name, uid }: EventPod): InvolvedObject {
+  return { kind: "Pod", eventNamespace: namespace, name, uid };
+}
+
+/** The content with the type that belongs to the reason. */
+export function podEventContent({ reason, message }: PodEvent): EventContent {
+  return { reason, message, type: warnings.includes(reason) ? "Warning" : "Normal" };
 }

@@ -163,6 +163,31 @@ describe.skipIf(unavailable)("a lost link", () => {
     await del();
   });
 
+  test("WA-01: Events of a link that was lost and came back while the API server was away arrive when it is back", async () => {
+    const { pod, ip, entry, del } = await watched("outage");
+    const before = await entry();
+    const eventWrites = (): number =>
+      proxy.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/namespaces/shop/events")).length;
+    proxy.script(() => ({ reset: true }));
+    proxy.cut();
+    const earlier = eventWrites();
+    ip("link set net1 down");
+    await expect.poll(() => daemon.stderr(), soon).toContain("link-watch: shop/outage: net1 was set down");
+    await expect.poll(() => eventWrites() - earlier, soon).toBeGreaterThan(2);
+    ip("link set net1 up");
+    await expect.poll(() => daemon.stderr(), soon).toContain("link-watch: shop/outage: net1 is as its attachment left it again");
+    proxy.script(() => undefined);
+    const events = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).filter((text) => /Interface(?:Lost|Recovered)/u.test(text));
+    await expect
+      .poll(events, soon)
+      .toEqual(
+        expect.arrayContaining(["Warning InterfaceLost net1 was set down", expect.stringContaining("InterfaceRecovered")]),
+      );
+    await expect.poll(entry, soon).toEqual(before);
+    await del();
+  });
+
   test("WA-05: a link that was mended while the daemon was away has no condition any more", async () => {
     const { ip, entry, del } = await watched("away");
     const before = await entry();

@@ -133,8 +133,7 @@ export async function refuseToFollow(
 async function tellOfPod(call: Call, cause: Fault, isNews: (message: string) => boolean): Promise<void> {
   const identity = podIdentity(call.request.args);
   if (cause.kind !== "SELECTION_INVALID" || !identity.ok || identity.value === undefined || !isNews(cause.msg)) return;
-  const { namespace, name, uid } = identity.value;
   const event: PodEvent = { reason: "InterfaceAddFailed", message: cause.msg };
   const cluster = await call.cluster();
-  cluster?.tell({ namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() }, event);
+  cluster?.tell(identity.value, event);
 }

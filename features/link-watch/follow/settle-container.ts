@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { networkStatusAnnotation } from "../../../src/npwg/network-status.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
@@ -89,8 +90,16 @@ async function confirm(
 }
 
 async function tell(call: Call, { events, conditions }: ReturnType<Telling>): Promise<Result<void>> {
-  const found = await podOfCall(call, call.request.args);
-  if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
+  const { args } = call.request;
+  const found = await podOfCall(call, args);
+  if (!found.ok) {
+    // The Events wait until the API server is back. Nobody would know by then that they are missing.
+    const identity = podIdentity(args);
+    const cluster = await call.cluster();
+    if (identity.ok && identity.value !== undefined) for (const event of events) cluster?.tell(identity.value, event);
+    return found;
+  }
+  if (found.value === undefined) return ok(undefined);
   const { cluster, pod } = found.value;
   for (const event of events) cluster.tell(pod, event);
   return publish(cluster, pod, conditions);

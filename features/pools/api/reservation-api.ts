@@ -12,8 +12,6 @@ import {
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { type EventContent, eventsPath, eventText, type InvolvedObject } from "../../../src/kube/event.ts";
-import { shortHash } from "../../../host/store/files/short-hash.ts";
 import type { ApiObject, ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 
 /** The owner of a pod that controls it. */
@@ -116,12 +114,6 @@ export class ReservationApi {
     const written = await this.#objects.patch(`${claimPath(namespace, name)}/status`, { metadata: { uid }, status: { ips } });
     if (written.kind === "object") return ok(undefined);
     return failed(fault("POOL_UNAVAILABLE", `the status of IPAMClaim ${namespace}/${name} cannot be written: ${written.why}`));
-  }
-
-  /** Creates an Event. Best effort: the log has the text, too. */
-  async createEvent(object: InvolvedObject, content: EventContent, date: Date): Promise<void> {
-    const text: unknown = JSON.parse(eventText(object, content, date, shortHash));
-    if (isJsonObject(text)) await this.#objects.create(eventsPath(object.eventNamespace), text);
   }
 
   async #object(path: string, what: string): Promise<Result<ApiObject>> {

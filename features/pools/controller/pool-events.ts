@@ -1,10 +1,10 @@
 // An AddressPool as the object of Events, and the form of times in statuses.
 
 import { poolApiVersion } from "../rules/object-reading.ts";
-import type { EventTarget } from "../../../host/controller/events.ts";
+import type { InvolvedObject } from "../../../src/kube/event.ts";
 
 /** A pool as the object of an Event. */
-export function poolTarget(name: string, uid: string): EventTarget {
+export function poolTarget(name: string, uid: string): InvolvedObject {
   return { kind: "AddressPool", apiVersion: poolApiVersion, eventNamespace: "default", clusterScoped: true, name, uid };
 }
 

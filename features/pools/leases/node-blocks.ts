@@ -7,6 +7,7 @@ import { type AddressPool, readAddressPool } from "../rules/address-pool.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
+import type { EventContent, InvolvedObject } from "../../../src/kube/event.ts";
 import type { BlockApi, ClaimOutcome, ListedBlocks } from "../api/block-api.ts";
 import { ClaimedNames } from "./claimed-names.ts";
 import { StrangeBlocks } from "./strange-blocks.ts";
@@ -19,6 +20,8 @@ export interface NodeBlocksInit {
   readonly nodeName: string | undefined;
   /** The API as the call's configuration names it; undefined: none. */
   readonly api: () => Promise<BlockApi | undefined>;
+  /** Queues an Event of now. */
+  readonly event: (target: InvolvedObject, content: EventContent) => void;
   readonly now: () => Moment;
   readonly warn: (text: string) => void;
 }

@@ -498,6 +498,7 @@ const openPools = (): NodePools =>
     directory: directory(),
     nodeName: "n1",
     api: async () => api as unknown as BlockApi,
+    event: () => undefined,
     now,
     warn: () => undefined,
   });
@@ -553,6 +554,7 @@ describe("a daemon whose requests get no answer", () => {
       directory: directory(),
       nodeName: "n1",
       api: async () => api as unknown as BlockApi,
+      event: () => undefined,
       now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
       warn: (text) => void warnings.push(text),
     });

@@ -241,8 +241,7 @@ export class NodeReservations implements StaticAddresses {
       "migration, but this pod's DEL frees it for another pod. To do: set spec.keepInstanceAddresses of the pool, or use an IPAMClaim";
     this.#blocks.init.warn(`pools: ${message}`);
     const target = { kind: "Pod", eventNamespace: namespace, name, uid: pod.value.uid };
-    const date = new Date(this.#blocks.init.now().wallMs);
-    await terms.value.api.createEvent(target, { reason: "AddressNotKept", message, type: "Warning" }, date);
+    this.#blocks.init.event(target, { reason: "AddressNotKept", message, type: "Warning" });
   }
 
   #begin(pool: string, address: IpAddress): void {

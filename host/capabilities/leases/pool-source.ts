@@ -4,6 +4,7 @@ import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import type { EventContent, InvolvedObject } from "../../../src/kube/event.ts";
 import type { CapabilityImports } from "../../sandbox/runner.ts";
 import type { LeaseOperation } from "./effect.ts";
 import type { LeaseScope } from "./scope.ts";
@@ -45,6 +46,8 @@ export interface ResidentPoolsInit {
   readonly nodeName: string | undefined;
   /** Single objects of the API that a configuration names. */
   readonly objects: (configuration: PoolPlace) => Promise<ApiObjects | undefined>;
+  /** Queues an Event of now for the API server that a configuration names. */
+  readonly event: (configuration: PoolPlace, target: InvolvedObject, content: EventContent) => void;
   readonly clock: Clock;
   readonly warn: (text: string) => void;
 }

@@ -5,7 +5,8 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
-import { podEvent } from "../../../src/kube/pod-event.ts";
+import { type EventPod, involvedPod, type PodEvent, podEventContent } from "../../../src/kube/pod-event.ts";
+import { eventsPath, eventText } from "../../../src/kube/event.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
@@ -15,6 +16,7 @@ import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import type { Clock } from "../../system/clock.ts";
+import type { EventQueue } from "../events/event-queue.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "../kube/api-client.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "../kube/credentials.ts";
 
@@ -25,6 +27,8 @@ export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
     | CredentialSource
     | { readonly kubeconfig: string; readonly allowInsecure?: boolean }
     | { readonly serviceAccountDirectory: string; readonly server: string };
+  /** A daemon's queue. Undefined: each Event is sent once, because the process ends with the call. */
+  readonly events?: Pick<EventQueue, "add">;
 }
 
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
@@ -48,7 +52,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     random: init.random ?? Math.random,
   };
   const { client } = access;
-  const events: (() => Promise<unknown>)[] = [];
+  const events: { readonly pod: EventPod; readonly event: PodEvent; readonly at: Date }[] = [];
   return {
     pod: (namespace, name, expected) => readPodOf(access, namespace, name, expected?.uid),
     networkAttachmentDefinition: (namespace, name) => readDefinition(client, namespace, name),
@@ -58,18 +62,21 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       writeAnnotations(access, pod, { ...further, [statusAnnotation]: annotation }, warn),
 
     tell: (pod, event) => {
-      if (events.length >= maxEvents) return;
-      const at = init.clock.date();
-      events.push(() => {
-        const body = podEvent(pod, event, at, shortHash);
-        const path = `/api/v1/namespaces/${pod.namespace}/events`;
-        return client.attempt({ method: "POST", path, body, metadataOnly: true }, eventMs);
-      });
+      if (events.length < maxEvents) events.push({ pod, event, at: init.clock.date() });
     },
 
     end: async (maxMs) => {
       // Events are sent at the end, so that they do not delay the runtime's answer.
-      const sent = events.splice(0).map((send) => send());
+      const sent = events.splice(0).flatMap(({ pod, event, at }) => {
+        const [target, content] = [involvedPod(pod), podEventContent(event)];
+        if (init.events !== undefined) {
+          init.events.add(target, content, at);
+          return [];
+        }
+        const body = eventText(target, content, at, shortHash);
+        const path = eventsPath(pod.namespace);
+        return [client.attempt({ method: "POST", path, body, metadataOnly: true }, eventMs)];
+      });
       if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(maxMs)]);
       client.close();
     },

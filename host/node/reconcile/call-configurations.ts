@@ -6,10 +6,13 @@ import type { KeptConfigurations } from "./kept-configurations.ts";
 import { LatestOfWindow } from "./latest-of-window.ts";
 import { stackOf } from "./round-log.ts";
 
-/** Minimum time between two comparisons of a call's configuration with the kept one, in ms. */
+/** Minimum time between two writes of one configuration, in ms: a runtime may pass two texts of one name in turn. */
 const windowMs = 10_000;
 /** Maximum state directories that are warned of. */
 const maxElsewhere = 64;
+/** Maximum configurations whose last text is remembered, and its maximum length in bytes. */
+const maxTexts = 16;
+const maxTextLength = 65_536;
 
 /** The configuration of a call, and the store of its state directory. */
 interface CallConfiguration {
@@ -23,6 +26,8 @@ export class CallConfigurations {
   readonly #storeOf: (stateDirectory: string) => KeptConfigurations | undefined;
   readonly #warn: (text: string) => void;
   readonly #latest = new LatestOfWindow<CallConfiguration>(windowMs, (latest) => this.#keep(latest));
+  /** The last text of each configuration. The same text, as for most pods, is not parsed again. */
+  readonly #texts = new Map<string, Buffer>();
   /** State directories of calls that the daemon does not reconcile: each is warned of once. */
   readonly #elsewhere = new Set<string>();
 
@@ -37,7 +42,11 @@ export class CallConfigurations {
     const directory = resolve(cniDir);
     const store = this.#storeOf(directory);
     if (store === undefined) return this.#warnElsewhere(directory);
-    this.#latest.add(`${name}@${directory}`, { store, name, stdin });
+    const key = `${name}@${directory}`;
+    if (this.#texts.get(key)?.equals(stdin) === true) return;
+    if (stdin.length > maxTextLength) this.#texts.delete(key);
+    else if (this.#texts.has(key) || this.#texts.size < maxTexts) this.#texts.set(key, Buffer.from(stdin));
+    this.#latest.add(key, { store, name, stdin });
   }
 
   /** Keeps what is left, and nothing more. */
@@ -53,13 +62,19 @@ export class CallConfigurations {
     );
   }
 
-  #keep({ store, name, stdin }: CallConfiguration): void {
-    const warnOf = (why: string): void => this.#warn(`configuration ${name} cannot be stored: ${why}`);
+  /** Answers whether the file was written, or could not be. */
+  #keep({ store, name, stdin }: CallConfiguration): boolean {
+    const failedWith = (why: string): true => {
+      this.#warn(`configuration ${name} cannot be stored: ${why}`);
+      // The next call tries again, also with the same text.
+      this.#texts.clear();
+      return true;
+    };
     try {
       const kept = store.keep(name, Buffer.from(stdin).toString("utf8"));
-      if (!kept.ok) warnOf(kept.fault.msg);
+      return kept.ok ? kept.value : failedWith(kept.fault.msg);
     } catch (error) {
-      warnOf(stackOf(error));
+      return failedWith(stackOf(error));
     }
   }
 }

@@ -32,20 +32,18 @@ export class KeptConfigurations {
     this.directory = join(stateDirectory, "configurations");
   }
 
-  /** Stores a configuration under its name, durably. Writes only if the file's content differs. Fault STORE_FAILED. */
-  keep(name: string, stdin: string): Result<void> {
+  /** Stores a configuration under its name, durably. Writes only if the file's content differs; answers whether. Fault STORE_FAILED. */
+  keep(name: string, stdin: string): Result<boolean> {
     const document = parseDocument(stdin, { what: "network configuration on stdin" });
     const path = this.#pathOf(name);
     if (!document.ok) return document;
     if (!path.ok) return path;
     const text = editMembers(document.value, keysPerCall);
-    const before = this.#written.get(name) ?? this.#textOf(path.value);
-    if (before !== text) {
-      const written = writeShared(path.value, text);
-      if (!written.ok) return written;
-    }
+    const isChanged = (this.#written.get(name) ?? this.#textOf(path.value)) !== text;
+    const written = isChanged ? writeShared(path.value, text) : ok(undefined);
+    if (!written.ok) return written;
     this.#written.set(name, text);
-    return ok(undefined);
+    return ok(isChanged);
   }
 
   /** The configuration stored under this name; undefined if there is none. Faults: STORE_FAILED; CONFIG_INVALID for an invalid name. */

@@ -1,14 +1,14 @@
-// Bounds how often the newest of many values is handled: at once, and then once in a window at most. The last value is always handled.
+// Bounds how often the newest of many values has an effect: at once, and then once in a window at most. The last value is always handled.
 
 /** Handles values by key. */
 export class LatestOfWindow<T> {
   readonly #windowMs: number;
-  readonly #handle: (value: T) => void;
+  readonly #handle: (value: T) => boolean;
   /** The keys whose window is open, each with its timer and with the newest value that waits. */
   readonly #open = new Map<string, { readonly timer: NodeJS.Timeout; waiting: { readonly value: T } | undefined }>();
 
-  /** `windowMs`: minimum time between two calls of `handle` for one key. */
-  constructor(windowMs: number, handle: (value: T) => void) {
+  /** `handle` answers whether the value had an effect. `windowMs`: minimum time from such a call to the next one for the same key. */
+  constructor(windowMs: number, handle: (value: T) => boolean) {
     this.#windowMs = windowMs;
     this.#handle = handle;
   }
@@ -31,6 +31,7 @@ export class LatestOfWindow<T> {
   }
 
   #begin(key: string, value: T): void {
+    if (!this.#handle(value)) return;
     const timer = setTimeout(() => {
       const waiting = this.#open.get(key)?.waiting;
       this.#open.delete(key);
@@ -39,6 +40,5 @@ export class LatestOfWindow<T> {
     // The timer must not keep a daemon alive that has otherwise ended.
     timer.unref();
     this.#open.set(key, { timer, waiting: undefined });
-    this.#handle(value);
   }
 }

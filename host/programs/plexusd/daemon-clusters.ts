@@ -3,6 +3,7 @@
 
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
+import type { EventEnd, EventQueue } from "../../cluster/events/event-queue.ts";
 import type { openCluster } from "../../cluster/open-cluster.ts";
 import type { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
@@ -17,6 +18,7 @@ interface OpenApi {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
   readonly informers: Informers;
+  readonly events: EventQueue;
   /** Loaded in advance, so that no call waits for it. */
   readonly kubeCluster: typeof kubeClusterOf;
 }
@@ -32,7 +34,7 @@ export interface InCluster {
 }
 
 /** A connection to an API server with the daemon's own credentials. */
-export type OwnApi = Pick<OpenApi, "credentials" | "connection">;
+export type OwnApi = Pick<OpenApi, "credentials" | "connection" | "events">;
 
 /** The settings of the daemon's sources. */
 export interface DaemonClustersInit {
@@ -53,6 +55,10 @@ const maxSockets = 16;
 /** Pause before another try to read the kubeconfig of `--kubeconfig`, in ms. */
 const retryPauseMs = 5_000;
 
+/** Longest time for one Event, and for those that wait when the daemon ends, in ms. */
+const eventMs = 5_000;
+const lastEventsMs = 2_000;
+
 /** Maximum sources that stay open. A node's configurations name one or two. */
 const maxSources = 8;
 
@@ -66,15 +72,25 @@ export class DaemonClusters {
   readonly #directories = new Map<string, Promise<Cluster>>();
   /** Ends the watch of each directory of manifests. */
   readonly #manifestWatches = new Map<string, () => void>();
-  readonly #opened = new Set<Informers>();
+  readonly #opened = new Set<Pick<OpenApi, "informers" | "events">>();
+  readonly #eventEnded: (end: EventEnd) => void;
   #closed = false;
 
-  /** `warn` receives warnings that belong to no single call, `onPod` each watched pod that was listed, created, changed or removed. */
-  constructor(init: DaemonClustersInit, clock: Clock, warn: (text: string) => void, onPod?: InformersInit["onPod"]) {
+  /**
+   * `warn` receives warnings that belong to no single call, `onPod` each watched pod that was listed, created, changed or removed, and `eventEnded` the end of
+   * each Event.
+   */
+  constructor(
+    init: DaemonClustersInit,
+    clock: Clock,
+    warn: (text: string) => void,
+    { onPod, eventEnded }: { readonly onPod?: InformersInit["onPod"]; readonly eventEnded?: (end: EventEnd) => void } = {},
+  ) {
     this.#init = init;
     this.#clock = clock;
     this.#warn = warn;
     this.#onPod = onPod;
+    this.#eventEnded = eventEnded ?? (() => undefined);
   }
 
   /** The node's name in the Kubernetes API; undefined if unknown. */
@@ -107,12 +123,13 @@ export class DaemonClusters {
     if (manifests !== undefined) return this.#directory(manifests);
     if (kubeconfig === undefined) return undefined;
     const { allowInsecure, budgetMs } = kubernetes;
-    const { credentials, connection, informers, kubeCluster } = await this.#api(kubeconfig, allowInsecure);
+    const { credentials, connection, informers, events, kubeCluster } = await this.#api(kubeconfig, allowInsecure);
     await informers.begin();
     const cluster = kubeCluster({
       credentials,
       connection,
       budgetMs,
+      events,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       clock: this.#clock,
       warn,
@@ -127,6 +144,15 @@ export class DaemonClusters {
     const module = await import("../../cluster/kube/api-objects.ts");
     // A call waits for such a request only if its node has no free address.
     return new module.ApiObjects({ credentials, connection, requestMs: 5_000 });
+  }
+
+  /** Queues an Event for the API server that a configuration names; a configuration without one gets none. */
+  async addEvent(
+    { manifests, kubeconfig, kubernetes }: SourceConfiguration,
+    ...event: Parameters<EventQueue["add"]>
+  ): Promise<void> {
+    if (manifests !== undefined || kubeconfig === undefined) return;
+    (await this.#api(kubeconfig, kubernetes.allowInsecure)).events.add(...event);
   }
 
   /**
@@ -166,7 +192,12 @@ export class DaemonClusters {
 
   /** The informers of each API server. */
   get informers(): readonly Informers[] {
-    return [...this.#opened];
+    return [...this.#opened].map(({ informers }) => informers);
+  }
+
+  /** The Events that wait for an API server. */
+  get waitingEvents(): number {
+    return [...this.#opened].reduce((sum, { events }) => sum + events.waiting, 0);
   }
 
   async close(): Promise<void> {
@@ -202,6 +233,8 @@ export class DaemonClusters {
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/api/informers.ts");
     const { kubeCluster } = await import("../../cluster/api/kube-cluster.ts");
+    const { EventQueue } = await import("../../cluster/events/event-queue.ts");
+    const { ApiObjects } = await import("../../cluster/kube/api-objects.ts");
     const { nodeName, serviceAccount } = this.#init;
     const [clock, warn, onPod] = [this.#clock, this.#warn, this.#onPod];
     const credentials =
@@ -211,14 +244,19 @@ export class DaemonClusters {
     const connection = new Connection(clock, maxSockets);
     const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
-    this.#opened.add(informers);
-    return { credentials, connection, kubeCluster, informers };
+    const objects = new ApiObjects({ credentials, connection, requestMs: eventMs });
+    const events = new EventQueue({ objects, clock, warn, ended: this.#eventEnded });
+    const opened = { credentials, connection, kubeCluster, informers, events };
+    this.#opened.add(opened);
+    return opened;
   }
 
   async #end(opened: Promise<OpenApi>): Promise<void> {
-    const { informers, connection } = await opened;
-    this.#opened.delete(informers);
+    const api = await opened;
+    const { informers, connection, events } = api;
+    this.#opened.delete(api);
     informers.stop();
+    await events.stop(lastEventsMs);
     connection.close();
   }
 }

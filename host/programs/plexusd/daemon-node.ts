@@ -47,6 +47,7 @@ export class DaemonNode implements Node {
       nodeName: clusters.nodeName,
       clock,
       objects: (configuration) => clusters.objects(configuration),
+      event: (configuration, target, content) => void clusters.addEvent(configuration, target, content, clock.date()),
       warn: (text) => telemetry.warn(text),
     });
     // A step that names a pool gets the failure.

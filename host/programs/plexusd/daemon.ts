@@ -68,7 +68,10 @@ export class Daemon {
     this.telemetry = new Telemetry(clock, init.telemetry, this.#observed());
     const warn = (text: string): void => this.telemetry.warn(text);
     this.residents = new ResidentParts(init.residents);
-    this.#clusters = new DaemonClusters(init.clusters, clock, warn, (...changed) => this.residents.podChanged(...changed));
+    this.#clusters = new DaemonClusters(init.clusters, clock, warn, {
+      onPod: (...changed) => this.residents.podChanged(...changed),
+      eventEnded: (outcome) => this.metrics.add("plexus_events_total", { outcome }),
+    });
     this.#delegates = new DaemonDelegates(init.delegates, clock);
     this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);
     this.reconciler = new Reconciler(init.reconcile ?? noRounds, this.#roundDeps());
@@ -86,7 +89,10 @@ export class Daemon {
       pages: () => this.residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),
     });
-    this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
+    this.metrics.onScrape(() => {
+      collectWatches(this.metrics, this.#clusters.informers);
+      this.metrics.set("plexus_events_waiting", {}, this.#clusters.waitingEvents);
+    });
     this.#inform();
   }
 

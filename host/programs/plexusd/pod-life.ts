@@ -4,7 +4,7 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Fault } from "../../../src/fault/fault.ts";
-import { eventsPath, eventText, involvedNode } from "../../../src/kube/event.ts";
+import { involvedNode } from "../../../src/kube/event.ts";
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
 import type { OwnDaemonSet } from "../../cluster/kube/own-daemon-set.ts";
 import { ConfigurationWriter } from "../../node/cni-configuration/configuration-writer.ts";
@@ -200,12 +200,9 @@ export class PodLife {
   async #tell({ kind, msg, details = "" }: Fault): Promise<void> {
     const { nodeName } = this.#init;
     const api = await this.#deps.ownApi();
-    const credentials = await api?.credentials();
-    if (api === undefined || credentials?.ok !== true || nodeName === undefined) return;
+    if (nodeName === undefined) return;
     const content = { reason: "PlexusConfiguration", message: `${kind}: ${msg}. To do: ${details}`, type: "Warning" } as const;
-    const node = involvedNode(nodeName);
-    const body = eventText(node, content, this.#deps.clock.date(), shortHash);
-    await api.connection.request(credentials.value, { method: "POST", path: eventsPath(node.eventNamespace), body }, eventMs);
+    api?.events.add(involvedNode(nodeName), content, this.#deps.clock.date());
   }
 
   #collect(): void {

@@ -39,6 +39,12 @@ export const controllerMetricDefinitions = {
     help: "Objects of a watched collection in memory.",
     labels: { collection: "open" },
   },
+  plexus_events_total: {
+    type: "counter",
+    help: "Kubernetes Events of the controller that were sent, refused by the API server, or dropped.",
+    labels: { outcome: ["sent", "refused", "dropped"] },
+  },
+  plexus_events_waiting: { type: "gauge", help: "Kubernetes Events of the controller that wait for the API server.", labels: {} },
   plexus_spans_total: {
     type: "counter",
     help: "Spans that were sent to the collector, or dropped.",

@@ -116,6 +116,11 @@ export const metricDefinitions = {
     answer: ["memory", "api"],
   }),
 
+  plexus_events_total: counter("Kubernetes Events of the daemon that were sent, refused by the API server, or dropped.", {
+    outcome: ["sent", "refused", "dropped"],
+  }),
+  plexus_events_waiting: gauge("Kubernetes Events of the daemon that wait for the API server.", {}),
+
   plexus_sandbox_processes: gauge("Sandbox processes, by state.", { state: ["idle", "busy", "starting"] }),
   plexus_sandbox_control: gauge(
     "Whether a control of the sandbox processes' jail holds (1) or is missing on this node (0). No series: no sandbox process has started.",
