@@ -1,6 +1,6 @@
 // Pods from the runtime: containerd passes a pod's annotations to a configuration with the capability
 // `io.kubernetes.cri.pod-annotations`, so the selection needs no request. The annotations come from the kubelet, which started
-// this sandbox for this pod. Definitions and status still go through the cluster.
+// this sandbox for this pod. Definitions and status still go through the cluster, and so do the pod's labels where a feature decides by them.
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -32,9 +32,14 @@ function invalid(why: string): Result<never> {
 /**
  * `cluster` with the runtime's annotations for the pod of this call. A static pod is still looked up, because its mirror pod has
  * another uid. Without a cluster (`undefined`) a selection names configurations in confDir: that is the meaning of a definition
- * without a configuration (NPWG 3.4.1). No status is then published.
+ * without a configuration (NPWG 3.4.1). No status is then published. `needsLabels`: the pod is looked up for its labels, too, which no
+ * runtime passes.
  */
-export function withRuntimeAnnotations(cluster: Cluster | undefined, annotations: ReadonlyMap<string, string>): Cluster {
+export function withRuntimeAnnotations(
+  cluster: Cluster | undefined,
+  annotations: ReadonlyMap<string, string>,
+  { needsLabels = false }: { readonly needsLabels?: boolean } = {},
+): Cluster {
   const standIn: Cluster = {
     pod: async (namespace, name, { uid } = {}) => ok({ namespace, name, annotations, ...(uid === undefined ? {} : { uid }) }),
     networkAttachmentDefinition: async (namespace, name) => ok({ namespace, name, annotations: new Map() }),
@@ -45,9 +50,12 @@ export function withRuntimeAnnotations(cluster: Cluster | undefined, annotations
   if (cluster === undefined) return standIn;
   return {
     ...cluster,
-    pod: (namespace, name, expected = {}) => {
+    pod: async (namespace, name, expected = {}) => {
       const pod = { namespace, name, annotations, uid: expected.uid ?? "" };
-      return pod.uid === "" || isStatic(pod) ? cluster.pod(namespace, name, expected) : standIn.pod(namespace, name, expected);
+      if (pod.uid === "" || isStatic(pod)) return cluster.pod(namespace, name, expected);
+      if (!needsLabels) return standIn.pod(namespace, name, expected);
+      const known = await cluster.pod(namespace, name, expected);
+      return known.ok ? ok({ ...known.value, annotations }) : known;
     },
   };
 }

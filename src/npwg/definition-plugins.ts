@@ -1,6 +1,7 @@
 // Checks a definition's native plugins against the policy of its namespace: their types, and the keys and values of their
 // configurations. A native plugin runs as root, so everything that no rule allows is refused.
 
+import type { PluginConf } from "../cni/network-list.ts";
 import type { AllowedConfiguration, AllowedValues, DefinitionPolicy } from "../configuration/keys/definition-keys.ts";
 import { type DefinitionName, rulesFor } from "../configuration/definition-policy.ts";
 import { matchesPattern } from "../configuration/grant-patterns.ts";
@@ -25,6 +26,23 @@ type Tables = readonly Readonly<Record<string, AllowedConfiguration>>[];
 export const commonKeys: readonly string[] = ["cniVersion", "name", "type", "capabilities", "prevResult", "ipam"];
 /** Keys that `ipam` may always have. */
 export const commonIpamKeys: readonly string[] = ["type"];
+
+/**
+ * The fault of a plugin that brings a `prevResult`, native or not: DEFINITION_FORBIDDEN. Plexus sets the key only where there is a
+ * previous result. Elsewhere the plugin would take the author's for it, and act on another pod's addresses and links.
+ */
+export function broughtResultRefusal(
+  definition: DefinitionName,
+  plugins: readonly Pick<PluginConf, "type" | "document">[],
+): Fault | undefined {
+  for (const { type, document } of plugins) {
+    const key = [...document.members.keys()].find((each) => foldedKey(each) === "prevresult");
+    if (key === undefined) continue;
+    const what = `plugin ${quote(type, 64)}: key ${quote(key, 64)} is not allowed: only Plexus sets it, so remove it`;
+    return fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${definition.namespace}/${definition.name}: ${what}`);
+  }
+  return undefined;
+}
 
 /** The fault of a native plugin that no rule of the definition's namespace allows: DEFINITION_FORBIDDEN. */
 export function nativePluginRefusal(policy: Policy, definition: DefinitionName, plugin: NativePlugin): Fault | undefined {

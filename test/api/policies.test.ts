@@ -81,6 +81,18 @@ describe.skipIf(
     expect(shop.node.left().links).toEqual(nothing.links);
   });
 
+  test("PO-11: an ADD whose pod's annotations come from the runtime has the policies of the pod's labels", async () => {
+    await shop.allow("web", fromDb);
+    const capability = "io.kubernetes.cri.pod-annotations";
+    const target = await shop.runPod("web", { app: "web" }, "red", {
+      capabilities: { [capability]: true },
+      runtimeConfig: { [capability]: { "k8s.v1.cni.cncf.io/networks": "red" } },
+    });
+    expect(tableOf(target)).toContain("MultiNetworkPolicy web");
+    await shop.forbid("web");
+    await shop.removePods(target);
+  });
+
   test("PO-15: an agent that comes back writes tables anew that a pod has changed, and leaves the pod's own", async () => {
     await shop.allow("web", { ...web });
     const target = await shop.runPod("web", { app: "web" });

@@ -59,6 +59,14 @@ describe("a definition of an untrusted namespace", () => {
     expect(stage.shim.calls).toEqual([]);
   });
 
+  test.each(["prevResult", "PrevRe\u017fult"])("brings no result of its own, which a plugin would act on: %s", async (key) => {
+    const foreign = { cniVersion: "0.3.1", interfaces: [], ips: [{ version: "4", address: "10.0.0.9/24" }] };
+    stage.manifests.network("storage", [{ type: "macvlan", [key]: foreign }]);
+    const answer = await add(rule({ native: { macvlan: "*" } }));
+    expect(answer.json).toMatchObject({ code: 7, msg: expect.stringContaining(`key ${JSON.stringify(key)} is not allowed`) });
+    expect([stage.shim.calls, stage.stateFiles()]).toEqual([[], []]);
+  });
+
   test("is undone after its rule was removed", async () => {
     stage.manifests.network("storage", [{ type: "macvlan" }]);
     await add(rule({ native: { macvlan: {} } }));

@@ -9,6 +9,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
+import { broughtResultRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
@@ -30,8 +31,8 @@ export function definitionNetwork(
 
 /**
  * Applies the policy to the network of a definition. A trusted definition's network stays as it is. A bound definition may name a file
- * of the administrator only if a rule lists it, and its own network gets a name that no other source has. Fault:
- * DEFINITION_FORBIDDEN.
+ * of the administrator only if a rule lists it, and its own network gets a name that no other source has. Its plugins bring no
+ * `prevResult`. Fault: DEFINITION_FORBIDDEN.
  */
 export function boundNetwork(
   policy: DefinitionPolicy,
@@ -45,6 +46,8 @@ export function boundNetwork(
     const why = `has no spec.config, and no rule of definitions.rules lets namespace ${namespace} use the file's network ${quote(list.name, 64)} (key files)`;
     return failed(fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${namespace}/${name} ${why}`));
   }
+  const brought = broughtResultRefusal({ namespace, name }, list.plugins);
+  if (brought !== undefined) return failed(brought);
   const renamed = renamedList(list, boundNetworkName(policy, namespace, list.name));
   if (!renamed.ok) return renamed;
   return ok({ list: renamed.value, binding: { definition: { namespace, name }, plugins: list.plugins } });

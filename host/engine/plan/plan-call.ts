@@ -74,7 +74,10 @@ async function findPod(call: PlanContext): Promise<Result<KnownPod>> {
   const annotations = runtimeAnnotations(call.document);
   if (!annotations.ok) return annotations;
   const configured = await call.cluster();
-  const cluster = annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value);
+  // Policies and Services select pods by their labels.
+  const needsLabels = call.features.some(({ guard }) => guard?.isOn(call.configuration));
+  const cluster =
+    annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value, { needsLabels });
   if (cluster === undefined || identity.value === undefined) return ok({ identity: identity.value, cluster, pod: undefined });
   const { namespace, name, uid } = identity.value;
   const pod = await cluster.pod(namespace, name, { uid });

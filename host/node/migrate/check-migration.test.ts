@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { checkMigration, type MigrationCheck } from "./check-migration.ts";
@@ -42,6 +45,23 @@ test("without profile multus the rules for definitions hold", async () => {
   const { differences } = await check({ profile: "compat" }, definition("shop", "storage", bridge));
   expect(differences).toMatchObject([{ object: "NetworkAttachmentDefinition shop/storage", effect: "fails" }]);
   expect(differences[0]?.why).toContain("bridge");
+});
+
+test.each([
+  ["clusterNetwork", { clusterNetwork: "pods", multusNamespace: "kube-system" }],
+  ["clusterNetwork of a node's file", { clusterNetwork: "calico" }],
+  ["defaultNetworks", { defaultNetworks: ["extra"] }],
+  ["auxiliaryCNIChainName", { auxiliaryCNIChainName: "vendor" }],
+])("a check reads and writes nothing of the machine: %s", async (_what, config) => {
+  const cniDir = mkdtempSync(join(tmpdir(), "plexus-check-"));
+  const all = [
+    definition("kube-system", "pods", { ...bridge, name: "pods" }),
+    definition("shop", "storage", bridge),
+    pod("shop", "a", { [networks]: "storage" }),
+  ];
+  const { differences } = await check({ ...multus, ...config, cniDir, confDir: join(cniDir, "none") }, ...all);
+  expect([differences, readdirSync(cniDir)]).toEqual([[], []]);
+  rmSync(cniDir, { recursive: true });
 });
 
 test("namespace isolation also holds for a pod's default network", async () => {

@@ -79,10 +79,14 @@ export async function checkMigration(
   return ok({ definitions: definitions.size, pods: pods.length, differences });
 }
 
-/** The settings that a call would have, with a default network that needs no file. */
+/** Keys that name networks of a node, which only the node's files and its daemon know. This machine need not be a node. */
+const nodesNetworks: readonly string[] = ["clusterNetwork", "defaultNetworks", "auxiliaryCNIChainName"];
+
+/** The settings that a call would have, with one default network that needs no file. */
 function settingsOf(config: Readonly<Record<string, unknown>>, cniPath: string): Result<HostSettings> {
   const delegates = [{ cniVersion: "1.0.0", name: "default-network", type: "none" }];
-  const text = JSON.stringify({ cniVersion: "1.1.0", ...config, type: "plexus", delegates });
+  const kept = Object.entries(config).filter(([key]) => !nodesNetworks.includes(key));
+  const text = JSON.stringify({ cniVersion: "1.1.0", ...Object.fromEntries(kept), type: "plexus", delegates });
   const document = parseDocument(text, { what: "the values" });
   if (!document.ok) return document;
   const read = readCallConfiguration({ verb: "STATUS", path: cniPath }, document.value);

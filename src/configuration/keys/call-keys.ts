@@ -41,7 +41,7 @@ export const callKeys = {
   capabilities: key({
     kind: readElsewhere,
     about:
-      "Capabilities whose arguments the runtime passes. Only the default network gets them. With io.kubernetes.cri.pod-annotations containerd passes the pod's annotations, so the pod is not read from the API; without an API a selection then names configurations in confDir.",
+      "Capabilities whose arguments the runtime passes. Only the default network gets them. With io.kubernetes.cri.pod-annotations containerd passes the pod's annotations, so the pod is not read from the API, except for its labels with policies or services; without an API a selection then names configurations in confDir.",
   }),
   configFile: key({
     kind: absolutePath,

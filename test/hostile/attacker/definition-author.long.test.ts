@@ -169,6 +169,18 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
     });
   });
 
+  describe("on another pod's rules", () => {
+    test("gives no plugin a result of the author's, which names the victim's address", async () => {
+      const prevResult = { cniVersion: "0.3.1", interfaces: [], ips: [{ version: "4", address: "10.10.0.2/24" }] };
+      const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+      const evil = { cniVersion: "0.3.1", name: "evil", plugins: [{ type: "recorder", prevResult }] };
+      manifests.definition("evil", { config: JSON.stringify(evil) });
+      const answer = await attack("evil", config({ native: { recorder: "*" } }));
+      expect(answer).toMatchObject(refusedAs("prevResult"));
+      expect(recorder.calls()).toEqual([]);
+    });
+  });
+
   describe("on leases", () => {
     const rule = { native: { bridge: "*" }, ipam: { "host-local": { ranges: "*", dataDir: "*" } } };
 
