@@ -3,14 +3,13 @@
 import type { IncomingMessage, Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { ApiObjects } from "../cluster/kube/api-objects.ts";
+import type { Clock } from "../system/clock.ts";
 import type { DaemonLogLevel } from "../telemetry/log.ts";
-import type { MetricDefinitions } from "../telemetry/metrics/definitions.ts";
-import { expositionType } from "../telemetry/metrics/exposition.ts";
-import { MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { type ControllerMetricDefinitions, controllerMetricDefinitions } from "../telemetry/metrics/controller-definitions.ts";
+import type { MetricDefinitions } from "../telemetry/metrics/definitions.ts";
+import { expositionType, MetricsOf } from "../telemetry/metrics/metrics.ts";
 import { listenOnTcp, type Page, pageServer, plainText } from "../telemetry/page-server.ts";
 import { type Collector, countSpans, SpanExporter } from "../telemetry/spans.ts";
-import type { Clock } from "../system/clock.ts";
 import { Elector } from "./election/elector.ts";
 import { sendEvent } from "./events.ts";
 import type { MakePart, PartContext } from "./part.ts";
