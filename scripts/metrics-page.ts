@@ -9,7 +9,7 @@ import {
   type MetricDefinition,
   type MetricDefinitions,
 } from "../host/telemetry/metrics/definitions.ts";
-import { maxSeries } from "../host/telemetry/metrics/series.ts";
+import { maxSeries } from "../host/telemetry/metrics/metrics.ts";
 
 /** The page's path from the repository's root. */
 export const metricsPagePath = "docs/reference/metrics.md";

@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { readPrometheusText, valueOf } from "../../test/lab/prometheus-text.ts";
 import { fault } from "../../src/fault/fault.ts";
-import { Metrics } from "./metrics/metrics.ts";
-import { maxSeries } from "./metrics/series.ts";
+import { readPrometheusText, valueOf } from "../../test/lab/prometheus-text.ts";
+import { systemClock } from "../system/clock.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { LogFields } from "./log.ts";
+import { Metrics, maxSeries } from "./metrics/metrics.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { ShadowCounts } from "./shadow-counts.ts";
-import { systemClock } from "../system/clock.ts";
 
 function watching() {
   const metrics = new Metrics();

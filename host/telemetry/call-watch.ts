@@ -1,10 +1,11 @@
 // Observes one call for the daemon: metrics, log lines and spans. A log line names its call in fields, not in its text.
 
-import { conflictText } from "../../src/net/conflict-text.ts";
+import { isVerb, type Verb, splitCniArgs } from "../../src/cni/environment.ts";
 import { defaultLeaseDirectory } from "../../src/configuration/keys/grant-keys.ts";
-import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
+import { conflictText } from "../../src/net/conflict-text.ts";
+import { harmlessMessage, inertLine } from "../../src/text/inert-text.ts";
 import { type SpanContext, spanOf } from "../../src/trace/trace-context.ts";
 import type {
   CallEnded,
@@ -15,18 +16,15 @@ import type {
   StepRuled,
   Subscriber,
 } from "../engine/events/call-events.ts";
-import { splitCniArgs } from "../../src/cni/args.ts";
-import { newSpanId, newTraceId } from "../system/span-id.ts";
 import type { Request } from "../protocol/messages.ts";
+import type { Clock } from "../system/clock.ts";
+import { newSpanId, newTraceId } from "../system/span-id.ts";
+import type { DaemonLogLevel, Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { inertLine } from "../../src/text/inert-text.ts";
-import { harmlessMessage } from "../../src/text/harmless-message.ts";
-import { type DaemonLogLevel, type Log, type LogFields } from "./log.ts";
 import type { OngoingCall, RecentCalls } from "./recent-calls.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { ShadowCounts } from "./shadow-counts.ts";
 import type { DescribedSpan, SpanExporter } from "./spans.ts";
-import type { Clock } from "../system/clock.ts";
 
 /** The parts of telemetry in which a call is recorded. */
 export interface CallWatchDeps {

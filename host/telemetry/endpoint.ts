@@ -4,15 +4,14 @@
 import type { IncomingMessage, Server } from "node:http";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { type DaemonSocket, listenOn, uidOf } from "../store/files/unix-socket.ts";
-import { expositionType } from "./metrics/exposition.ts";
-import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
 import { heldQuery, type RemovalReport, type RemovalStep, removalSteps } from "../node/uninstall/removal-report.ts";
+import { type DaemonSocket, listenOn, uidOf } from "../store/files/unix-socket.ts";
+import type { Clock } from "../system/clock.ts";
+import { expositionType, type Metrics } from "./metrics/metrics.ts";
 import { listenOnTcp, type Page, pageServer, plainText as text } from "./page-server.ts";
 import type { Readiness } from "./status-document.ts";
 import type { Telemetry } from "./telemetry.ts";
-import type { Clock } from "../system/clock.ts";
 
 /** A TCP address. Port 0: any free port. */
 export interface TcpAddress {

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { SilentConnections } from "../store/files/silent-connections.ts";
+import { SilentConnections } from "../store/files/unix-socket.ts";
 
 /** One answer. */
 export interface Page {

@@ -1,15 +1,14 @@
 // The last calls of the daemon with their steps, for `plexusctl ui`. An ended call is kept as one JSON text: its size is known, and it keeps
 // no part of the request's memory alive.
 
+import type { StepOutcome } from "../../src/cni/chain-step.ts";
 import { catalogue } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
-import { harmlessMessage } from "../../src/text/harmless-message.ts";
-import { inertLine } from "../../src/text/inert-text.ts";
+import { harmlessMessage, inertLine } from "../../src/text/inert-text.ts";
 import type { StepIdentity } from "../engine/events/call-events.ts";
+import type { Clock } from "../system/clock.ts";
 import type { RecentCall, RecentStep } from "./recent-calls-document.ts";
 import type { ReportedFault } from "./status-document.ts";
-import type { StepOutcome } from "../../src/cni/chain-step.ts";
-import type { Clock } from "../system/clock.ts";
 
 /** Names of a call, from the environment of its request. */
 export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container" | "ifname">;

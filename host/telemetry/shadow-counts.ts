@@ -1,7 +1,7 @@
 // Counts the runs of shadows since the daemon's start, for `plexusctl status`.
 
 import type { ShadowReport } from "../../src/step-policy/shadow-report.ts";
-import { harmlessMessage } from "../../src/text/harmless-message.ts";
+import { harmlessMessage } from "../../src/text/inert-text.ts";
 
 /** Maximum number of pairs of types. An administrator configures a few. */
 const maxPairs = 64;

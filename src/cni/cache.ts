@@ -6,9 +6,8 @@ import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { elementTexts, isJsonObject, memberText, memberTexts, memberValue, parseDocument } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
-import type { CniArg } from "./args.ts";
-import type { AttachmentId } from "./attachment.ts";
-import { checkAttachedInterfaceName, checkContainerId, checkNetworkName, utf8Length } from "./names.ts";
+import { type AttachmentId, checkAttachedInterfaceName, checkContainerId, checkNetworkName, utf8Length } from "./attachment.ts";
+import type { CniArg } from "./environment.ts";
 
 const KIND = "cniCacheV1";
 

@@ -1,14 +1,13 @@
 // The same attachment once more, with the addresses that it has: its IPAM plugin keeps the lease and is not called.
 
-import { failed, ok, type Result } from "../fault/result.ts";
 import { fault } from "../fault/fault.ts";
-import { editMembers, memberValue } from "../json/document.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
 import { boundedJson } from "../json/bounded-json.ts";
-import { isJsonObject } from "../json/document.ts";
+import { editMembers, memberValue, isJsonObject } from "../json/document.ts";
 import { defaultFamilyOf } from "../npwg/default-route.ts";
 import { addressesOf, sandboxInterfaces } from "../npwg/sandbox-interface.ts";
-import { printCniArgs, splitCniArgs } from "./args.ts";
 import type { Attachment } from "./attachment.ts";
+import { printCniArgs, splitCniArgs } from "./environment.ts";
 import { type NetworkList, parsePluginConf, type PluginConf } from "./network-list.ts";
 import type { CniResult, ResultIp } from "./result.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { RecentTexts } from "../json/recent-texts.ts";
-import { checkNetworkName } from "./names.ts";
+import { checkNetworkName } from "./attachment.ts";
 import { negotiateVersion } from "./versions.ts";
 
 /** One plugin of a list: one step of the chain. */

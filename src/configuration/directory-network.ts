@@ -7,7 +7,7 @@ import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { parseDocument } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
-import { isPlexusName, plexusTypeIn } from "./refuse-self.ts";
+import { isPlexusName, plexusTypeIn } from "./definition-policy.ts";
 
 /** Conditions for a network of the directory. */
 export interface NetworkWanted {

@@ -1,6 +1,6 @@
 // Reads the call's pod from CNI_ARGS. The reader is lenient: runtimes add pairs of their own, and a value may contain `=` (MC-24).
 
-import { splitCniArgs } from "../cni/args.ts";
+import { splitCniArgs } from "../cni/environment.ts";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";

@@ -1,11 +1,11 @@
 // A pod's status annotation, k8s.v1.cni.cncf.io/network-status (NPWG 5): an entry for each attachment, made from its result.
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { utf8Length } from "../cni/names.ts";
+import { utf8Length } from "../cni/attachment.ts";
 import { familyOf } from "../cni/read-result.ts";
 import type { CniResult, ResultDns, ResultIp } from "../cni/result.ts";
 import { versionGroup } from "../cni/versions.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
 import { defaultFamilyOf } from "./default-route.ts";
 import type { NpwgProfile } from "./profile.ts";
 import { addressesOf, type SandboxInterface, sandboxInterfaces, unboundAddresses } from "./sandbox-interface.ts";

@@ -1,15 +1,15 @@
 // The values of a selection's keys (NPWG 4.1.2.1.3 to 4.1.2.1.11): one check for each kind of value.
 
+import { checkInterfaceName } from "../cni/attachment.ts";
 import { closest } from "../configuration/closest.ts";
-import { checkInterfaceName } from "../cni/names.ts";
 import { describeJson, isJsonObject, memberTexts } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { readAddress, readCidr } from "../net/ip.ts";
 import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
 import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
 import { subdomainProblem } from "./object-names.ts";
-import { spellingsOf } from "./spelled-keys.ts";
 import { type Sentence, shortened, textOf } from "./selection-problem.ts";
+import { spellingsOf } from "./spelled-keys.ts";
 
 /** A value, or a problem as the rest of a sentence that begins with the key: "is empty". A value may have a doubt. */
 export type Checked<T> = { readonly value: T; readonly doubt?: Sentence } | { readonly problem: string };

@@ -1,4 +1,5 @@
-// The identity of a link in a pod's network namespace. A name is none: the pod may rename its links, and give the name to another link.
+// The identity of a link in a pod's network namespace, and the plugins that make or move links there. A name is no identity: the pod may rename its links, and give the
+// name to another link.
 
 /** A link as its ADD left it. */
 export interface LinkIdentity {
@@ -54,4 +55,26 @@ export function showsSameNamespace(identity: LinkIdentity, link: ShownLink): boo
   if (!isSameLink(identity, link)) return false;
   if (identity.peer !== undefined) return link.linkNamespace !== undefined && link.link === identity.peer;
   return identity.mac !== "" && identity.mac === link.mac;
+}
+
+/** Reference plugins, and the components with their names, that change a link of the pod and make none. */
+const configuringTypes: ReadonlySet<string> = new Set(["bandwidth", "firewall", "loopback", "portmap", "sbr", "tuning"]);
+
+/** Whether a network with plugins of these types may make a link in the pod. */
+export function mayMakeLink(plugins: readonly { readonly type: string }[]): boolean {
+  return plugins.some(({ type }) => !configuringTypes.has(type));
+}
+
+/** Native plugins whose DEL moves the link with the attachment's name to the node, whatever link that is. */
+const movingTypes: ReadonlySet<string> = new Set(["host-device", "sriov", "ib-sriov", "ib-sriov-cni"]);
+
+/**
+ * Whether the DEL of a failed ADD could move a link to the node that a running pod has made. A pod makes links of a kind only; hardware has none.
+ * `named`: the link with the attachment's name.
+ */
+export function wouldMoveForeign(
+  plugins: readonly { readonly type: string }[],
+  named: Pick<ShownLink, "kind"> | undefined,
+): boolean {
+  return named !== undefined && named.kind !== "" && plugins.some(({ type }) => movingTypes.has(type));
 }

@@ -1,4 +1,9 @@
-// Removes control characters and escape sequences from foreign text, so that logs, terminals and error messages can contain it.
+// Text from outside, made harmless for logs, terminals and error messages: bytes are decoded, control characters and escape sequences are removed.
+
+import type { FaultKind } from "../fault/catalogue.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { withoutSecrets } from "../fault/without-secrets.ts";
 
 // Escape sequences (CSI, OSC and others, also incomplete), then control characters and characters that change the text direction.
 const sequences =
@@ -21,4 +26,29 @@ export function inertLine(text: string, maxLength: number): string {
 export function inertText(text: string, maxLength: number): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return cut.replaceAll(sequences, "").replaceAll(controls, "").toWellFormed();
+}
+
+/** Maximum length of a message, in UTF-16 units. */
+const maxMessage = 4096;
+
+/** The text as one line, without control characters and secrets. */
+export function harmlessMessage(text: string): string {
+  return withoutSecrets(inertLine(text, maxMessage));
+}
+
+// JSON is UTF-8 (RFC 8259). Other bytes would change on their way through the chain, so they are refused.
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text; a fault of `kind` if the bytes are not UTF-8. `what` names the bytes in the fault. */
+export function textOf(bytes: Uint8Array, what: string, kind: FaultKind = "CONFIG_NOT_JSON"): Result<string> {
+  try {
+    return ok(strict.decode(bytes));
+  } catch {
+    return failed(fault(kind, `${what} is not UTF-8 text`));
+  }
+}
+
+/** The text, with U+FFFD for each invalid byte sequence. It is for reading only and must not be passed on. */
+export function lenientText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

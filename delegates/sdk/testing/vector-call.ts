@@ -1,7 +1,7 @@
 // Converts a vector's question to the ABI's records, and the records of an answer to CNI's JSON, like the host does.
 
-import { parseCniArgs } from "../../../src/cni/args.ts";
 import { printResult } from "../../../src/cni/convert-result.ts";
+import { parseCniArgs } from "../../../src/cni/environment.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { ResultDns, ResultInterface, ResultIp, ResultRoute } from "../../../src/cni/result.ts";
 import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";

@@ -1,17 +1,8 @@
 // Attaches one network to a running container, or detaches one. The journal knows a change before its first step, so that a crash at any point
 // leaves an attachment that the next change or the runtime's DEL undoes.
 
-import { hasName } from "../../../src/pod-link/link-identity.ts";
-import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
-import type { PodEvent } from "../../../src/kube/pod-event.ts";
-import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
-import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
 import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { guarded, secured } from "../../../host/engine/planned/feature-hooks.ts";
 import {
   type Attached,
   type AttachmentOrigin,
@@ -19,11 +10,18 @@ import {
   hotPlugFacts,
   plannedAttachment,
 } from "../../../host/engine/planned/attachment-plan.ts";
-import { Progress } from "../../../host/engine/record/add-progress.ts";
-import { recordAddedLink, recordEarlierLinks, recordLeftLink } from "../../../host/engine/record/record-links.ts";
+import { guarded, secured } from "../../../host/engine/planned/feature-hooks.ts";
 import { attachedInterfaces } from "../../../host/engine/record/attached-interfaces.ts";
+import { Progress, recordAddedLink, recordEarlierLinks, recordLeftLink } from "../../../host/engine/record/record-add.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
+import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
+import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import { hasName, mayMakeLink } from "../../../src/pod-link/link-identity.ts";
 import type { RunningContainer } from "./running-container.ts";
 
 /** The container's pod, if the runtime named one, and the receiver of its Events. */

@@ -1,6 +1,20 @@
 // Attaches a network of a running container again whose link was lost: the same name, hardware address, addresses and routes. The leases stay as they are,
 // so another pod can get none of the addresses meanwhile.
 
+import { announcement } from "../../../host/capabilities/announce/packets.ts";
+import type { Call } from "../../../host/engine/call.ts";
+import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
+import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-add.ts";
+import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
+import { podLinks } from "../../../host/store/journal/changed-entry.ts";
+import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
+import type { JournalEntry, PlannedAttachment } from "../../../host/store/journal/entry.ts";
+import { macBytes } from "../../../host/system/netlink/bytes.ts";
+import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
+import { linkChange } from "../../../host/system/netlink/link-change.ts";
+import type { LinkState } from "../../../host/system/netlink/link-state.ts";
+import { encodeRequests } from "../../../host/system/netlink/message.ts";
+import { findInNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
 import { addChain, delChain, runChain } from "../../../src/cni/chains.ts";
 import { addressTexts, keepAddresses, withResultMac, withSameMac } from "../../../src/cni/kept-addresses.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
@@ -8,23 +22,8 @@ import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { fault, located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { hasName, identityOf, isSameLink, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { readCidr } from "../../../src/net/ip.ts";
-import { announcement } from "../../../host/capabilities/announce/packets.ts";
-import type { Call } from "../../../host/engine/call.ts";
-import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-links.ts";
-import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
-import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
-import { podLinks } from "../../../host/store/journal/changed-entry.ts";
-import type { JournalEntry, PlannedAttachment } from "../../../host/store/journal/entry.ts";
-import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
-import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
-import { linkChange } from "../../../host/system/netlink/link-change.ts";
-import { macBytes } from "../../../host/system/netlink/address-bytes.ts";
-import type { LinkState } from "../../../host/system/netlink/link-state.ts";
-import { encodeRequests } from "../../../host/system/netlink/message.ts";
-import { findInNamespace, removeLink } from "../../../host/system/netlink/namespace-links.ts";
-import { wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
+import { hasName, identityOf, isSameLink, type LinkIdentity, wouldMoveForeign } from "../../../src/pod-link/link-identity.ts";
 import type { IsLost } from "../../container-changes.ts";
 import { underLock } from "./follow-annotation.ts";
 import { isWhole, journalledResult, runningContainer } from "./running-container.ts";

@@ -1,6 +1,6 @@
 // The messages of the CRI Network API as data, and the rules for a network that a client sets (deploy/proto/network.proto).
 
-import { checkNetworkName } from "../../../src/cni/names.ts";
+import { checkNetworkName } from "../../../src/cni/attachment.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { describeJson, isJsonObject } from "../../../src/json/document.ts";

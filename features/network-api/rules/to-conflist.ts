@@ -2,7 +2,7 @@
 
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
 import { isSupportedVersion, SUPPORTED_VERSIONS } from "../../../src/cni/versions.ts";
-import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
+import { plexusTypeIn } from "../../../src/configuration/definition-policy.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { editMembers, isJsonObject, memberValue, parseDocument } from "../../../src/json/document.ts";

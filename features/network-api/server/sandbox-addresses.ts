@@ -1,12 +1,12 @@
 // The addresses of a sandbox on all of its networks, from the journal (CR-16).
 
-import { checkContainerId } from "../../../src/cni/names.ts";
+import { summaryOf } from "../../../host/node/state/entry-summary.ts";
+import type { JournalEntry } from "../../../host/store/journal/entry.ts";
+import { Journal } from "../../../host/store/journal/journal.ts";
+import { checkContainerId } from "../../../src/cni/attachment.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { JournalEntry } from "../../../host/store/journal/entry.ts";
-import { Journal } from "../../../host/store/journal/journal.ts";
-import { summaryOf } from "../../../host/node/state/entry-summary.ts";
 
 /** An address of a sandbox. */
 export interface SandboxAddress {

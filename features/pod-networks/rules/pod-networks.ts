@@ -1,13 +1,13 @@
 // The networks of a pod by KEP-3698 ("Attaching PodNetwork to a Pod"). The KEP's field Pod.spec.networks is an annotation here, because an
 // unchanged API server refuses unknown fields of a pod.
 
-import { podNetworksAnnotation } from "./annotations.ts";
+import { checkInterfaceName } from "../../../src/cni/attachment.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { describeJson, memberValue, parseArray, parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { checkInterfaceName } from "../../../src/cni/names.ts";
 import { subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { podNetworksAnnotation } from "./annotations.ts";
 
 /** The PodNetwork of pods that name none. */
 export const defaultPodNetwork = "default";

@@ -1,10 +1,10 @@
 // An ADD's request for a reservation, read from the step's environment and configuration.
 
-import { splitCniArgs } from "../../../src/cni/args.ts";
-import { readWish, type ReservationWish } from "../rules/reservation-wish.ts";
+import type { PoolStep } from "../../../host/capabilities/leases/pool-source.ts";
+import { splitCniArgs } from "../../../src/cni/environment.ts";
 import { parseConfiguration } from "../../../src/json/document.ts";
 import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
-import type { PoolStep } from "../../../host/capabilities/leases/pool-source.ts";
+import { readWish, type ReservationWish } from "../rules/reservation-wish.ts";
 import type { StaticRequest } from "./static-addresses.ts";
 
 /** A configuration without these characters asks for no reservation of its own. A key may be written with an escape. */

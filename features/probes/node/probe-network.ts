@@ -1,20 +1,20 @@
 // Asks the addresses of a network from a pod's interface: the neighbour of each, then echo requests of the link's full size and of a small one. The packets
 // leave by a packet socket, so the pod's own rules do not stop them; those of the other end do.
 
-import { fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { formatAddress } from "../../../src/net/ip.ts";
 import { readPodLink } from "../../../host/capabilities/announce/pod-link.ts";
 import { probeNeighbours, type ProbingLink } from "../../../host/capabilities/announce/probe.ts";
 import { packetsIn } from "../../../host/protocol/network-fields.ts";
 import type { PacketEffects } from "../../../host/protocol/shim.ts";
-import { addressBytes, macBytes } from "../../../host/system/netlink/address-bytes.ts";
+import { addressBytes, macBytes } from "../../../host/system/netlink/bytes.ts";
 import { deadlineMs } from "../../../host/system/netlink/exchange.ts";
 import { linkRequest } from "../../../host/system/netlink/link-change.ts";
 import { linkStatesIn } from "../../../host/system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
 import { namespaceCookieIn } from "../../../host/system/netlink/namespace-links.ts";
 import { systemError } from "../../../host/system/system-error.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { formatAddress } from "../../../src/net/ip.ts";
 import { type EchoAnswer, echoAnswerIn, echoPacket, fullEcho, smallestEcho } from "../rules/echo-packet.ts";
 import type { ProbedTarget, ProbeReport } from "../rules/probe-report.ts";
 import { type ProbeTarget, probeTargets, wayTo } from "../rules/probe-targets.ts";

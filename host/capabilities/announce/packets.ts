@@ -2,8 +2,7 @@
 
 import type { IpAddress } from "../../../src/net/ip.ts";
 import type { LinkPacket } from "../../protocol/messages.ts";
-import { addressBytes, addressText } from "../../system/netlink/address-bytes.ts";
-import { concat } from "../../system/netlink/bytes.ts";
+import { addressBytes, addressText, concat } from "../../system/netlink/bytes.ts";
 
 const ETHERTYPE_ARP = 0x0806;
 const ETHERTYPE_IPV6 = 0x86dd;

@@ -1,16 +1,15 @@
 // Reads the attachment's interface and its addresses from the kernel, in one NETLINK effect.
 
 import { formatAddress } from "../../../src/net/ip.ts";
-import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
+import { EAGAIN } from "../../system/errno.ts";
 import { addressesRequest, addressStateIn, type AddressState } from "../../system/netlink/address.ts";
-import { AF_INET6, macBytes } from "../../system/netlink/address-bytes.ts";
+import { Attributes } from "../../system/netlink/attributes.ts";
+import { AF_INET6, macBytes, u32At, i32At } from "../../system/netlink/bytes.ts";
+import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { IFINFOMSG, IFLA_AF_SPEC } from "../../system/netlink/link-attributes.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
-import { Attributes } from "../../system/netlink/attributes.ts";
-import { u32At, i32At } from "../../system/netlink/bytes.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
-import { EAGAIN } from "../../system/errno.ts";
 
 /** The attachment's interface in the pod's network namespace. */
 export interface PodLink {

@@ -4,11 +4,11 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
-import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { AskKind } from "../../protocol/messages.ts";
 import { packetsIn } from "../../protocol/network-fields.ts";
 import type { PacketEffects } from "../../protocol/shim.ts";
-import { addressBytes, macText } from "../../system/netlink/address-bytes.ts";
+import type { AnnounceConflict } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { addressBytes, macText } from "../../system/netlink/bytes.ts";
 import { systemError } from "../../system/system-error.ts";
 import { claimIn, probePacket } from "./packets.ts";
 

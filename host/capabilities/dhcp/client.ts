@@ -17,7 +17,7 @@ import { readAddress } from "../../../src/net/ip.ts";
 import type { LinkPacket } from "../../protocol/messages.ts";
 import { packetsIn } from "../../protocol/network-fields.ts";
 import type { PacketEffects } from "../../protocol/shim.ts";
-import { addressBytes, macText } from "../../system/netlink/address-bytes.ts";
+import { addressBytes, macText } from "../../system/netlink/bytes.ts";
 import { systemError } from "../../system/system-error.ts";
 
 /** The interface that has or gets the lease. */

@@ -1,8 +1,8 @@
 // The link of a lease. A name does not tell it: the pod may rename its link, and the address of a lease that has ended would stay on it.
 
 import type { LeaseRecord } from "../../../src/dhcp/lease-record.ts";
+import { macText } from "../../system/netlink/bytes.ts";
 import type { NetlinkSender } from "../../system/netlink/exchange.ts";
-import { macText } from "../../system/netlink/address-bytes.ts";
 import { type LinkUnreadable, type PodLink, readPodLink } from "../announce/pod-link.ts";
 
 /** The link, and whether it still has the lease's hardware address, so that the server knows its packets. */

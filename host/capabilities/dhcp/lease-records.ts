@@ -3,7 +3,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { checkNetworkName } from "../../../src/cni/names.ts";
+import { checkNetworkName } from "../../../src/cni/attachment.ts";
 import { type LeaseHolder, type LeaseRecord, leaseRecordText, readLeaseRecord } from "../../../src/dhcp/lease-record.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { removeFile, writeDurably } from "../../store/files/durable-file.ts";

@@ -5,14 +5,22 @@ import { readdirSync } from "node:fs";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import type { Reservation } from "./capability.ts";
-import { directoryExists, type LeaseDirectory, makeLeaseDirectory } from "./directory.ts";
+import { type Reservation, contains, roundRobin, type Span } from "./capability.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
-import { contentOf, discardAllStaged, discardStaged, holdingOf, removeIfPresent, StagedLease, type Owner } from "./lease-file.ts";
-import type { LeaseMemory } from "./lease-memory.ts";
-import { type LeaseName, LeaseView } from "./lease-view.ts";
+import {
+  directoryExists,
+  type LeaseDirectory,
+  makeLeaseDirectory,
+  contentOf,
+  discardAllStaged,
+  discardStaged,
+  holdingOf,
+  removeIfPresent,
+  StagedLease,
+  type Owner,
+} from "./lease-file.ts";
+import { type LeaseMemory, type LeaseName, LeaseView } from "./lease-memory.ts";
 import { Position } from "./position.ts";
-import { contains, roundRobin, type Span } from "./ring.ts";
 import { fromException } from "./store-fault.ts";
 
 /** The leases of one network, and one of its range sets. */

@@ -1,14 +1,16 @@
-// A lease on disk, in the format of native host-local: the file's name is the address, and its content names the owner.
+// Leases on disk, in the format of native host-local: a directory for each network, and a file for each lease. The file's name is the address, and its content names
+// the owner. Paths beneath the administrator's directory are walked without following symbolic links.
 
 import { closeSync, constants, lstatSync, openSync, readSync, readdirSync, unlinkSync, writeSync } from "node:fs";
-import { EEXIST, EINVAL, ENOSYS } from "../../system/errno.ts";
-import { renameIfFree } from "../../system/libc/libc.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import { clearPlace } from "../../store/files/durable-file.ts";
+import type { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { openMade, orAskRoot } from "../../store/files/shared-with-root.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
-import type { RecycledFiles } from "../../store/files/recycled-files.ts";
-import type { LeaseDirectory } from "./directory.ts";
-import { hasCode, systemCallError } from "./store-fault.ts";
+import { walkDirectories } from "../../store/files/walk-directories.ts";
+import { EEXIST, EINVAL, ENOSYS } from "../../system/errno.ts";
+import { renameIfFree } from "../../system/libc/libc.ts";
+import { hasCode, systemCallError, fromException, storeUnsafe } from "./store-fault.ts";
 
 /** The owner of a lease: an attachment. */
 export interface Owner {
@@ -208,4 +210,33 @@ function createFile(path: string): number {
     clearPlace(path);
     return openMade(path, CREATE_NEW, FILE_MODE);
   }
+}
+
+const MODE = 0o755;
+const faults = { unsafe: storeUnsafe, failed: fromException };
+
+/** The paths of one network's leases. */
+export interface LeaseDirectory {
+  /** The administrator's directory. It is trusted, so it may be or contain a symbolic link. */
+  readonly root: string;
+  /** The network's directory, with a file for each lease, named after its address. */
+  readonly path: string;
+  /** The lock file, which native host-local locks, too. */
+  readonly lock: string;
+}
+
+/** The lease directory of `network` in `dataDir`. `dataDir` equals `root` or is beneath it. `network` is a valid CNI network name. */
+export function leaseDirectory(root: string, dataDir: string, network: string): LeaseDirectory {
+  const path = `${dataDir === "/" ? "" : dataDir}/${network}`;
+  return { root, path, lock: `${path}/lock` };
+}
+
+/** Whether the network's directory exists. Fault: STORE_UNSAFE if it is not a plain directory. */
+export function directoryExists(directory: LeaseDirectory): Result<boolean> {
+  return walkDirectories(directory.root, directory.path, undefined, faults);
+}
+
+/** Makes the network's directory if it is missing, as native host-local does. Faults: STORE_UNSAFE, STORE_FAILED. */
+export function makeLeaseDirectory(directory: LeaseDirectory): Result<boolean> {
+  return walkDirectories(directory.root, directory.path, MODE, faults);
 }

@@ -1,16 +1,21 @@
-// A daemon's memory of lease directories: the owner of each lease, so that an ADD need not read every lease of its network.
+// A daemon's memory of lease directories: the owner of each lease, so that an ADD need not read every lease of its network. An operation sees the leases of its
+// directory by `LeaseView`, from the memory or read from the files.
 //
 // The memory of a directory is valid only while the directory is unchanged, which its timestamps show. On Linux 6.13 and later, ext4,
 // XFS, btrfs and tmpfs have multigrain timestamps: a change after a `stat` always gets a new time. On other systems, two changes within
 // one tick of the clock have the same time, and native host-local may have made the second, so nothing is remembered there.
 // Overwriting an existing lease does not change the directory. Neither the engine nor a plugin does that, and GC reads all leases anew.
 
-import { monotonicMs } from "../../system/clock.ts";
-import { closeSync, constants, lstatSync, openSync, renameSync, type Stats, unlinkSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, renameSync, type Stats, unlinkSync, readdirSync } from "node:fs";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
+import { monotonicMs } from "../../system/clock.ts";
+import { LeaseReader } from "./lease-file.ts";
+import { fromException } from "./store-fault.ts";
 
 /** Contents of leases by the names of their files, which are addresses. */
-export type LeaseContents = Map<string, string>;
+type LeaseContents = Map<string, string>;
 
 interface RememberedDirectory {
   readonly contents: LeaseContents;
@@ -96,5 +101,74 @@ function hasFineTimes(directory: string): boolean | undefined {
   } catch {
     // The operation on leases in this directory reports the error.
     return undefined;
+  }
+}
+
+/** A lease by its file, which is named after its address. */
+export interface LeaseName {
+  readonly address: IpAddress;
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The leases of one directory. It is made before the operation's first change. With a memory, the caller holds the directory's lock. */
+export class LeaseView {
+  readonly #path: string;
+  readonly #memory: LeaseMemory | undefined;
+  /** Undefined until the first use. */
+  #contents: LeaseContents | undefined;
+  #unreadable: Fault | undefined;
+
+  constructor(path: string, memory?: LeaseMemory) {
+    this.#path = path;
+    this.#memory = memory;
+    this.#contents = memory?.contents(path);
+  }
+
+  /** The fault of the first unreadable lease; undefined if all were readable. */
+  get unreadable(): Fault | undefined {
+    return this.#unreadable;
+  }
+
+  /** The leases whose content satisfies `predicate`. Throws the system's error if the directory is not readable. */
+  select(predicate: (content: string) => boolean): LeaseName[] {
+    this.#contents ??= this.#read();
+    const found: LeaseName[] = [];
+    for (const [name, content] of this.#contents) {
+      const address = predicate(content) ? readAddress(name) : undefined;
+      if (address !== undefined) found.push({ address, name, path: `${this.#path}/${name}` });
+    }
+    return found;
+  }
+
+  /** Notes a lease that the operation has made. */
+  noteAdded(name: string, content: string): void {
+    this.#contents?.set(name, content);
+  }
+
+  /** Notes a lease that the operation has removed. */
+  noteRemoved(name: string): void {
+    this.#contents?.delete(name);
+  }
+
+  /** Stores the leases in the memory for the next operation. Call it after the operation's last change. */
+  remember(): void {
+    if (this.#contents !== undefined && this.#unreadable === undefined) this.#memory?.note(this.#path, this.#contents);
+  }
+
+  #read(): LeaseContents {
+    const reader = new LeaseReader();
+    const contents: LeaseContents = new Map();
+    for (const name of readdirSync(this.#path)) {
+      if (readAddress(name) === undefined) continue;
+      const path = `${this.#path}/${name}`;
+      try {
+        const content = reader.read(path);
+        if (content !== undefined) contents.set(name, content);
+      } catch (error) {
+        this.#unreadable ??= fromException(path, error);
+      }
+    }
+    return contents;
   }
 }

@@ -3,8 +3,7 @@
 
 import { readdirSync } from "node:fs";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import { directoryExists, type LeaseDirectory } from "./directory.ts";
-import { holdingOf, LeaseReader, type Owner } from "./lease-file.ts";
+import { directoryExists, type LeaseDirectory, holdingOf, LeaseReader, type Owner } from "./lease-file.ts";
 import { type LeaseScope, type LeaseStore, poolDirectory } from "./scope.ts";
 import { simulatedLeases } from "./simulated-leases.ts";
 

@@ -3,17 +3,16 @@
 
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
-import type { IpAddress } from "../../../src/net/ip.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { type AllowedDirectory, allowedDirectory } from "../../store/files/allowed-directory.ts";
-import { type LeaseDirectory, leaseDirectory } from "./directory.ts";
-import * as disk from "./disk.ts";
-import { isOwnerless, networkOfLease, type Owner } from "./lease-file.ts";
-import type { LeaseMemory } from "./lease-memory.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
 import type { LeasesPool } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { type AllowedDirectory, allowedDirectory } from "../../store/files/walk-directories.ts";
 import { misuseOf } from "../outcome.ts";
-import type { LeaseOperation } from "./effect.ts";
 import { type LeaseCall, type LeaseOperations, type LeaseOwner, type LeasePort, leasesOver } from "./capability.ts";
+import * as disk from "./disk.ts";
+import type { LeaseOperation } from "./effect.ts";
+import { type LeaseDirectory, leaseDirectory, isOwnerless, networkOfLease, type Owner } from "./lease-file.ts";
+import type { LeaseMemory } from "./lease-memory.ts";
 
 /** The call that the capability is bound to, and the administrator's directories. */
 export interface LeaseScope extends LeaseCall {

@@ -2,8 +2,7 @@
 
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import type { LeaseOwner, LeasePort, Reservation } from "./capability.ts";
-import { contains, roundRobin, type Span } from "./ring.ts";
+import { type LeaseOwner, type LeasePort, type Reservation, contains, roundRobin, type Span } from "./capability.ts";
 
 /** The leases of one directory. Addresses are texts, as host-local names its files. */
 export interface LeaseTable {

@@ -3,11 +3,11 @@
 
 import { readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { checkNetworkName } from "../../../src/cni/names.ts";
+import { checkNetworkName } from "../../../src/cni/attachment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
-import { makeDirectory } from "../../store/files/make-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
+import { makeDirectory } from "../../store/files/make-directory.ts";
 import { writeShared } from "../../store/files/shared-file.ts";
 
 /** The memory of taken addresses. */

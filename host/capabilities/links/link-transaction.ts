@@ -3,19 +3,19 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatCidr } from "../../../src/net/ip.ts";
+import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { EEXIST, ENODEV } from "../../system/errno.ts";
 import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
-import { byteText } from "../../system/netlink/address-bytes.ts";
+import { byteText } from "../../system/netlink/bytes.ts";
 import { linkRequest, linkRemoval } from "../../system/netlink/link-change.ts";
 import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
-import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import type { LinkAliases } from "./link-aliases.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
 import { isGone, maxDumps, type Namespaces, refusalText } from "./namespaces.ts";
 import type { Setting, SettingOutcome, Settings } from "./settings.ts";
-import { EEXIST, ENODEV } from "../../system/errno.ts";
 
 /** One apply while it runs. */
 export class LinkTransaction {

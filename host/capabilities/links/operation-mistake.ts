@@ -1,16 +1,16 @@
 // Checks that operations are well formed, independently of grants. No I/O.
 
-import { checkInterfaceName } from "../../../src/cni/names.ts";
+import { checkInterfaceName } from "../../../src/cni/attachment.ts";
 import { formatCidr, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
-import { macBytes } from "../../system/netlink/address-bytes.ts";
 import type {
   LinksDeviceSelector,
   LinksOperation,
   LinksPortVlan,
   LinksVfSettings,
 } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import { linkUsesOf } from "./link-uses.ts";
+import { macBytes } from "../../system/netlink/bytes.ts";
 import { settingMistake } from "./interface-settings.ts";
+import { linkUsesOf } from "./link-uses.ts";
 
 const maxVlans = 4094;
 /** The priority of a VLAN tag has three bits. */

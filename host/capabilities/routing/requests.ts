@@ -1,7 +1,7 @@
 // The requests to the capability `routing` that a call may make. The node and the kit for authors have the same rules. No I/O.
 
+import { checkAttachedInterfaceName } from "../../../src/cni/attachment.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
-import { checkAttachedInterfaceName } from "../../../src/cni/names.ts";
 import { numberRange } from "../../../src/configuration/grant-patterns.ts";
 import type { RoutingGrant } from "../../../src/configuration/keys/grant-keys.ts";
 import { notGranted } from "../../../src/configuration/not-granted.ts";

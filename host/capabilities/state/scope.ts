@@ -2,17 +2,16 @@
 // Any other request is refused here, before a file is touched.
 
 import { join } from "node:path";
-import { notGranted } from "../../../src/configuration/not-granted.ts";
 import { defaultStateDirectory } from "../../../src/configuration/keys/grant-keys.ts";
+import { notGranted } from "../../../src/configuration/not-granted.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
-import { allowedDirectory } from "../../store/files/allowed-directory.ts";
+import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { removeFile, writeWhole } from "../../store/files/durable-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import { walkDirectories } from "../../store/files/walk-directories.ts";
-import type { StateCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
+import { allowedDirectory, walkDirectories } from "../../store/files/walk-directories.ts";
 import { maxStateBytes, type StateCall, stateOver, type StateStore } from "./capability.ts";
 
 /** The call that the capability is bound to, and its grant. */

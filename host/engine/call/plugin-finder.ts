@@ -1,9 +1,13 @@
-// Finds the plugin of a type on the call's CNI_PATH. The shim looks up each type once in a call.
+// Finds the plugin of a type on the call's CNI_PATH, and names the directory in which the plugins of a call find those that they call themselves. The shim looks up each
+// type once in a call.
 
-import { type Fault, fault } from "../../../src/fault/fault.ts";
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import type { Environment } from "../../protocol/fields.ts";
 import type { Found } from "../../protocol/messages.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
 
 /** Looks up types and remembers the answers for the call. */
 export class PluginFinder {
@@ -45,4 +49,31 @@ function whyNotFound(type: string, path: string, unfit: string): string {
     return `${unfit} exists, but is not a WebAssembly component (a core module must first be converted with "wasm-tools component new")`;
   if (unfit !== "") return `${unfit} exists, but is not an executable file`;
   return path === "" ? "CNI_PATH is empty" : `looked for ${type} and ${type}.wasm in ${path.split(":").join(", ")}`;
+}
+
+// Nested-call directories: the shim makes the links and the socket for the nested calls of one call's steps there. The engine chooses the name; the shim makes the
+// directory where no engine reaches it.
+
+/** The name of one attachment's nested-call directory. The name is short because a socket's path has at most 107 bytes. */
+export function nestedCallDirectoryOf(id: AttachmentId, network: string): string {
+  return shortHash(`${id.containerId}@${network}@${id.ifname}`);
+}
+
+/**
+ * The name of the nested-call directory whose socket a nested call has in `PLEXUS_NESTED_CALLS`; empty if there is none. Plugins that this call
+ * executes make their own nested calls through the same directory.
+ */
+export function nestedCallDirectoryIn(environment: Environment): string {
+  return /\/([^/]+)\/\.sock$/u.exec(environment.get("PLEXUS_NESTED_CALLS") ?? "")?.[1] ?? "";
+}
+
+let calls = 0;
+
+/**
+ * The name of a directory for one call without a container (STATUS or GC). Any number of these calls run at once. The shim removes the
+ * directory.
+ */
+export function temporaryNestedCallDirectory(): string {
+  calls += 1;
+  return `call-${process.pid}-${calls}`;
 }

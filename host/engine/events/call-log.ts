@@ -1,16 +1,16 @@
-// The log of one call (MC-15): lines for stderr, which the runtime copies to its own log, and for `logFile`. The log has no
+// The log of one call (MC-15): lines for stderr, which the runtime copies to its own log, and for `logFile`; and the file of the key `trace`. The log has no
 // configuration, no CNI_ARGS and no result, because they may contain secrets. A one-shot engine cannot rotate the file (MC-16). The stderr of plugins
 // becomes lines of the log, because stderr is for logs (CNI section 4). A plugin may be hostile: each line is bounded and inert, and names its plugin.
 
 import { type HostConfiguration, hostDefaults } from "../../../src/configuration/host-configuration.ts";
 import { type LogConfiguration, type LogLevel, logLevels } from "../../../src/configuration/keys/log-keys.ts";
-import { isJsonObject } from "../../../src/json/document.ts";
-import { appendLines } from "../../store/files/regular-file.ts";
-import type { Request } from "../../protocol/messages.ts";
 import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
-import type { CallEvent, Subscriber } from "./call-events.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Redact } from "../../../src/text/secret-values.ts";
+import type { Request } from "../../protocol/messages.ts";
+import { appendLines } from "../../store/files/regular-file.ts";
+import type { CallEvent, Subscriber } from "./call-events.ts";
 
 /** Maximum characters of one call's log, for stderr and for the file each. Delegates have a budget each; the reply must hold them all. */
 const maxLogChars = 1024 * 1024;
@@ -153,4 +153,35 @@ export class PluginLines {
     }
     return truncated ? [...lines, inertLine(`${front}: … (cut after ${stderr.length} bytes)`, maxLineChars).concat("\n")] : lines;
   }
+}
+
+/** Maximum bytes of the trace file. A longer file takes no more lines until the administrator rotates it. */
+const maxBytes = 64 * 1024 * 1024;
+
+/** The subscriber that writes the file. `warn` receives the first failure to write. */
+export function traceFile(path: string, date: () => Date, warn: (text: string) => void): Subscriber {
+  let hasWarned = false;
+  return {
+    recordsSpans: true,
+    receive(event) {
+      if (event.what !== "step-ended") return;
+      const { step, ms, outcome, span } = event;
+      const line = {
+        time: date().toISOString(),
+        ...step,
+        ms: Math.round(ms * 1000) / 1000,
+        ...(span === undefined
+          ? {}
+          : { traceId: span.context.traceId, spanId: span.context.spanId, parentSpanId: span.parentId }),
+        ...(outcome.ok ? { ok: true } : { ok: false, code: outcome.fault.code, msg: outcome.fault.msg }),
+      };
+      try {
+        appendLines(path, `${JSON.stringify(line)}\n`, { maxBytes, foreign: false, create: true });
+      } catch (error) {
+        // A failed trace is only a warning: the pod keeps its network.
+        if (!hasWarned) warn(`trace file: ${error instanceof Error ? error.message : String(error)}; steps are missing in it`);
+        hasWarned = true;
+      }
+    },
+  };
 }

@@ -5,7 +5,9 @@
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { filesWith, findNetwork } from "../../../src/cni/config-directory.ts";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
+import { isPlexusName } from "../../../src/configuration/definition-policy.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
@@ -22,8 +24,6 @@ import { readRegularFile } from "../../store/files/regular-file.ts";
 import { setNetworkList } from "../../store/networks/set-network.ts";
 import type { ConfigurationContext, PlanContext } from "../call.ts";
 import { definitionNetwork } from "./definition-network.ts";
-import { inlineNetwork } from "../../../src/cni/inline-network.ts";
-import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 
 /** A network that the host configuration names. */
 export interface NamedNetwork {

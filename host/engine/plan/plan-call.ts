@@ -16,11 +16,18 @@ import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtim
 import type { PlanContext } from "../call.ts";
 import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
 import { completed } from "../planned/feature-hooks.ts";
-import type { LinksBefore } from "../record/record-links.ts";
-import { type AskedNetwork, type AskedNetworks, askedNetworks, type KnownPod } from "./asked-networks.ts";
+import type { LinksBefore } from "../record/record-add.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { readDefaultNetwork } from "./default-network.ts";
-import { auxiliaryChain, type FurtherNetwork, furtherNetworks } from "./further-networks.ts";
+import {
+  type AskedNetwork,
+  type AskedNetworks,
+  askedNetworks,
+  type KnownPod,
+  auxiliaryChain,
+  type FurtherNetwork,
+  furtherNetworks,
+} from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { type PodDefault, planPodDefault } from "./pod-default.ts";
 import { typesOf } from "./require-plugins.ts";

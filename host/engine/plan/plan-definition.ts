@@ -1,27 +1,27 @@
 // Plans one network that a pod selects: reads its definition and its list, and applies the pod's requests.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
-import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
+import { type CniArg, printCniArgs } from "../../../src/cni/environment.ts";
 import { type NetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
+import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { trustEverybody } from "../../../src/configuration/keys/definition-keys.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { resourceNameAnnotation, withDeviceId } from "../../../src/npwg/device-id.ts";
+import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
 import { verificationOf } from "../../../src/npwg/verification.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import { isTrustedNamespace } from "../../../src/configuration/definition-policy.ts";
-import { trustEverybody } from "../../../src/configuration/keys/definition-keys.ts";
-import { mergeParameters, type Parameter } from "../../../src/npwg/merged-definitions.ts";
 import type { DefinitionSource } from "../../cluster/cluster.ts";
+import type { PlanContext } from "../call.ts";
 import type { AttachmentPlan, BoundNetwork } from "../planned/attachment-plan.ts";
 import type { ClaimedNetwork } from "../planned/plan-feature.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
-import type { PlanContext } from "../call.ts";
 
 /** Notes about further devices that one message has. */
 const maxNotes = 4;

@@ -3,21 +3,20 @@
 // support (portmap, tuning). For later versions the answer is nearly always yes, and asking would slow down every ADD. If a plugin does refuse a
 // later version, its step fails, and the DEL of the other steps still works.
 
-import { type CniVersion, DEFAULT_VERSION, toVersion, versionAtLeast } from "../../../src/cni/versions.ts";
-import { grantsFor } from "../../../src/configuration/definition-policy.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
-import type { BoundNetwork, SourcedNetwork } from "../planned/attachment-plan.ts";
-import type { Call } from "../call.ts";
-import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
-import { notFound } from "../call/plugin-finder.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import type { RunStep } from "../../../src/cni/chains.ts";
 import { type EnvironmentPair, stepEnvironment } from "../../../src/cni/environment.ts";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "../../../src/cni/version-answer.ts";
+import { type CniVersion, DEFAULT_VERSION, toVersion, versionAtLeast } from "../../../src/cni/versions.ts";
+import { grantsFor, plexusTypeIn } from "../../../src/configuration/definition-policy.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { Found } from "../../protocol/messages.ts";
-import type { RunStep } from "../../../src/cni/chains.ts";
+import type { Call } from "../call.ts";
+import { notFound } from "../call/plugin-finder.ts";
+import type { BoundNetwork, SourcedNetwork } from "../planned/attachment-plan.ts";
 
 /**
  * Checks that every step of every attachment has its plugin. A component, also one that a native plugin calls for IPAM, must be

@@ -4,9 +4,15 @@
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
+import {
+  hasName,
+  type LinkIdentity,
+  type ShownLink,
+  isSameLink,
+  mayMakeLink,
+  wouldMoveForeign,
+} from "../../../src/pod-link/link-identity.ts";
 import { removalPlan, bondMembers, type MembersPlan, membersPlan } from "../../../src/pod-link/removal-plan.ts";
-import { hasName, type LinkIdentity, type ShownLink, isSameLink } from "../../../src/pod-link/link-identity.ts";
-import { mayMakeLink, wouldMoveForeign } from "../../../src/pod-link/link-makers.ts";
 import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
 import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { linkChange, linkRequest } from "../../system/netlink/link-change.ts";

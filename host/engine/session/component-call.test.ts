@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { defaultWasm } from "../../../src/configuration/wasm-configuration.ts";
-import { temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
+import { temporaryNestedCallDirectory } from "../call/plugin-finder.ts";
 import { bareConfiguration, nestedChain } from "./component-call.ts";
 
 test("the configuration of a direct call has the defaults", () => {

@@ -1,26 +1,24 @@
 // Calls of the shim under a component's name. Nested calls: a native plugin calls another plugin, such as its `ipam.type`; the engine serves it within
 // the call of the native plugin, with the same grants and journal entry. Direct calls: a runtime calls a component as a CNI plugin of its own.
 
+import type { RunStep } from "../../../src/cni/chains.ts";
 import type { CniCall } from "../../../src/cni/environment.ts";
-import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
+import { printError } from "../../../src/cni/error-json.ts";
+import { versionForError, pluginStep } from "../../../src/cni/plugin-request.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { lenientText } from "../../../src/text/inert-text.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
-import { nestedCallDirectoryIn } from "../call/nested-call-directory.ts";
-import { PluginFinder } from "../call/plugin-finder.ts";
+import { nestedCallDirectoryIn, PluginFinder } from "../call/plugin-finder.ts";
 import { stepRunner } from "../steps/step-runner.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
-import { printError } from "../../../src/cni/error-json.ts";
-import { versionForError } from "../../../src/cni/plugin-request.ts";
-import { fault } from "../../../src/fault/fault.ts";
-import { quote } from "../../../src/json/quote.ts";
-import type { RunStep } from "../../../src/cni/chains.ts";
-import { lenientText } from "../../../src/text/utf8.ts";
-import { pluginStep } from "../../../src/cni/plugin-step.ts";
 
 /** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
 const pluginName = "plexus";

@@ -6,14 +6,14 @@ import { readPluginRequest } from "../../../src/cni/plugin-request.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberValue } from "../../../src/json/document.ts";
+import { textOf } from "../../../src/text/inert-text.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
-import { openCall, type SessionParts } from "./open-call.ts";
 import type { Call } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { readCallConfiguration } from "../call/read-configuration.ts";
-import { textOf } from "../../../src/text/utf8.ts";
+import { openCall, type SessionParts } from "./open-call.ts";
 
 /** The `CNI_*` variables of a DEL for this plan. `CNI_NETNS` is empty because the network namespace is gone. */
 export function deletionOf(plan: JournalPlan): Environment {

@@ -3,8 +3,11 @@
 import type { CniCall } from "../../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
+import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
+import { namespaceIsGone } from "../../protocol/look-at-namespace.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import { ResultCache } from "../../store/cache/result-cache.ts";
@@ -12,20 +15,15 @@ import { Abandoned } from "../../store/journal/abandoned.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { bootId } from "../../system/boot-id.ts";
 import type { Call } from "../call.ts";
-import type { CallConfiguration } from "../call/read-configuration.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
 import { callLocks } from "../call/call-locks.ts";
-import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
-import { namespaceIsGone } from "../../protocol/look-at-namespace.ts";
-import { nestedCallDirectoryOf, temporaryNestedCallDirectory } from "../call/nested-call-directory.ts";
-import { PluginFinder } from "../call/plugin-finder.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import { nestedCallDirectoryOf, temporaryNestedCallDirectory, PluginFinder } from "../call/plugin-finder.ts";
+import type { CallConfiguration } from "../call/read-configuration.ts";
 import type { CallEvents } from "../events/call-events.ts";
-import type { PluginOutput } from "../events/call-log.ts";
-import { traceFile } from "../events/trace-file.ts";
+import { type PluginOutput, traceFile } from "../events/call-log.ts";
 import type { Node } from "../node.ts";
 import { furtherDevices } from "../planned/feature-hooks.ts";
-import { chainRunner } from "../steps/chain-runner.ts";
+import { chainRunner } from "../steps/step-runner.ts";
 
 /** Maximum milliseconds that a call waits for another call of the same container. */
 const lockDeadlineMs = 60_000;

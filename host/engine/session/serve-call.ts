@@ -1,30 +1,30 @@
 // Serves one call of the runtime: reads the request, takes the locks, runs the verb, and prints the result or the error (CNI section 5).
 
 import { deletionError } from "../../../src/cni/deletion-error.ts";
-import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
-import { printError } from "../../../src/cni/error-json.ts";
 import { readEnvironment } from "../../../src/cni/environment.ts";
+import { printError } from "../../../src/cni/error-json.ts";
+import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import { versionForError } from "../../../src/cni/plugin-request.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
-import type { CallAnswer, Request } from "../../protocol/messages.ts";
+import { lenientText, textOf } from "../../../src/text/inert-text.ts";
 import { searchTimeMs } from "../../protocol/engine-variables.ts";
+import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import { type Call, journalKey } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import type { Release } from "../call/call-locks.ts";
-import { lenientText, textOf } from "../../../src/text/utf8.ts";
+import { readRequest } from "../call/read-configuration.ts";
 import { waitUntilReady } from "../plan/default-network.ts";
 import { requirePlugins } from "../plan/require-plugins.ts";
-import { linksOf } from "../record/record-links.ts";
+import { linksOf } from "../record/record-add.ts";
 import { add } from "../verbs/add.ts";
 import { check } from "../verbs/check.ts";
 import { del } from "../verbs/del.ts";
 import { gc } from "../verbs/gc.ts";
 import { status } from "../verbs/status.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
-import { readRequest } from "../call/read-configuration.ts";
 
 /** The functions by which a session learns of its call while the call is served. */
 export interface ServedCall {

@@ -1,15 +1,15 @@
 // Makes the request for a delegate from a step of a chain: the records of the ABI.
 
-import { splitCniArgs } from "../../../src/cni/args.ts";
-import { validAttachments } from "../../../src/cni/valid-attachments.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import { splitCniArgs } from "../../../src/cni/environment.ts";
+import { validAttachments } from "../../../src/cni/valid-attachments.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
+import { podIdentity } from "../../../src/kube/pod-identity.ts";
+import type { AttachmentRequest, Call, GcRequest, Network, StatusRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { toSuccess } from "../../sandbox/abi/success-record.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
-import type { AttachmentRequest, Call, GcRequest, Network, StatusRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 
 /** A call of a delegate: the verb with its request. */
 export type DelegateCall =

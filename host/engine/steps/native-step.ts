@@ -2,22 +2,21 @@
 
 import { constants } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { NativeRecord } from "../../../src/chain-trace/chain-trace.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
+import { inertLine, inertText, textOf } from "../../../src/text/inert-text.ts";
+import { redactorOf } from "../../../src/text/secret-values.ts";
 import type { Step } from "../../capabilities/step.ts";
 import { engineVariables, goProcessors } from "../../protocol/engine-variables.ts";
-import type { ExecEffect, Shim } from "../../protocol/shim.ts";
 import type { Executed } from "../../protocol/messages.ts";
+import type { ExecEffect, Shim } from "../../protocol/shim.ts";
+import type { Clock } from "../../system/clock.ts";
 import { EACCES, EINVAL, EKEYREJECTED, ELIBBAD, ELOOP, ENOENT, ENOEXEC, ENOTDIR, ENOTEMPTY, EPERM } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
-import type { Clock } from "../../system/clock.ts";
 import type { Call } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
-import { inertLine, inertText } from "../../../src/text/inert-text.ts";
-import { redactorOf } from "../../../src/text/secret-values.ts";
-import { textOf } from "../../../src/text/utf8.ts";
 
 /** Maximum bytes of a plugin's stdout and of its stderr. A result is far smaller. */
 const stdoutCap = 4 * 1024 * 1024;

@@ -2,22 +2,23 @@
 // and its end. If one of them records spans, the step has a span of its own, and the plugin's TRACEPARENT names that span (W3C Trace Context).
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
-import type { EnvironmentPair, Verb } from "../../../src/cni/environment.ts";
 import type { RunStep } from "../../../src/cni/chains.ts";
-import { grantsFor } from "../../../src/configuration/definition-policy.ts";
-import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
+import type { EnvironmentPair, Verb } from "../../../src/cni/environment.ts";
+import { grantsFor, stepRulesFor, isPlexusName, plexusTypeIn } from "../../../src/configuration/definition-policy.ts";
+import type { StepRules } from "../../../src/configuration/step-rules.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
+import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
+import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
+import { newSpanId } from "../../system/span-id.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import type { Span, StepKind } from "../events/call-events.ts";
 import { runNativeStep } from "./native-step.ts";
-import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
-import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
-import { newSpanId } from "../../system/span-id.ts";
+import { ruled } from "./ruled-steps.ts";
 
 /** The origin of a chain's steps, and the maximum milliseconds of one. */
 type ChainTerms = Pick<Step, "origin" | "timeoutMs">;
@@ -181,4 +182,29 @@ function spanBelow(env: readonly EnvironmentPair[]): Span | undefined {
   if (parent === undefined) return undefined;
   const { traceId, spanId, sampled } = parent;
   return { context: { traceId, spanId: newSpanId(), sampled }, parentId: spanId };
+}
+
+/**
+ * Makes the runner of a chain's steps. It reads from the inside: each step is native or a component, traced; after a native step its shadow runs; around both the
+ * administrator's rules decide about a failure. Without rules the chain has the inner part only.
+ *
+ *     ruled( shadowed( traced( native | component )))
+ *
+ * A native plugin may take `maxMs` milliseconds, if that is less than configured.
+ */
+export function chainRunner(call: Call, chain: ChainIdentity, maxMs = Infinity): RunStep {
+  const plain = stepRunner(call, chain, { origin: "chain", timeoutMs: Math.min(call.configuration.stepTimeoutMs, maxMs) });
+  const rules = stepRulesFor(call.configuration, chain.definition);
+  if (rules === undefined) return plain;
+  return ruled(call, chain, rules, shadowed(call, chain, rules, plain));
+}
+
+/** The runner `run`, and after a native step its shadow; `run` itself if no rule has a shadow: then no module of shadows is loaded. */
+function shadowed(call: Call, chain: ChainIdentity, rules: StepRules, run: RunStep): RunStep {
+  if (!Object.values(rules).some(({ shadow }) => shadow !== undefined)) return run;
+  const runShadowed = async (step: ChainStep): Promise<StepOutcome> => {
+    const { runWithShadow } = await import("./shadow.ts");
+    return runWithShadow(call, chain, rules, { run, step });
+  };
+  return run.ended === undefined ? runShadowed : Object.assign(runShadowed, { ended: run.ended });
 }

@@ -6,10 +6,12 @@ import { needingDeletion } from "../../../src/cni/needing-deletion.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
+import { hasName, mayMakeLink } from "../../../src/pod-link/link-identity.ts";
 import { type JournalEntry, type JournalPlan, type JournalRecord, replay } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
+import { type Call, journalKey } from "../call.ts";
 import {
   type Attached,
   type AttachmentPlan,
@@ -20,12 +22,8 @@ import {
 } from "../planned/attachment-plan.ts";
 import { guarded, guardingOf, needsSecuring, secured } from "../planned/feature-hooks.ts";
 import type { Guarding } from "../planned/plan-feature.ts";
-import { hasName } from "../../../src/pod-link/link-identity.ts";
-import { mayMakeLink } from "../../../src/pod-link/link-makers.ts";
-import { type Call, journalKey } from "../call.ts";
-import { firstRecords, Progress } from "../record/add-progress.ts";
-import { type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../record/record-links.ts";
 import { attachedInterfaces } from "../record/attached-interfaces.ts";
+import { firstRecords, Progress, type LinksBefore, recordEarlierLinks, recordMadeLinks } from "../record/record-add.ts";
 import { attach } from "./attach.ts";
 import { retryAbandoned, undoOrAbandon } from "./converge.ts";
 import { publishStatus } from "./publish-status.ts";

@@ -1,21 +1,21 @@
 // Attaches one network: runs its chain, notes each step's outcome in the journal, and checks the result against the selection.
 
-import { conflictText } from "../../../src/net/conflict-text.ts";
-import type { PoolLease } from "../../capabilities/step.ts";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { addChain, describePlugin, runChain, type RunStep } from "../../../src/cni/chains.ts";
 import { type FailedStep, failedStepOf, type PassedOverStep } from "../../../src/cni/failed-step.ts";
 import type { PluginConf } from "../../../src/cni/network-list.ts";
 import type { CniResult } from "../../../src/cni/result.ts";
+import { located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import { conflictText } from "../../../src/net/conflict-text.ts";
 import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
+import type { PoolLease } from "../../capabilities/step.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
-import { located } from "../../../src/fault/fault.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
-import type { Progress } from "../record/add-progress.ts";
+import type { Progress } from "../record/record-add.ts";
 
 /** The place of an attachment in its ADD. */
 export interface AttachmentPlace {

@@ -1,14 +1,14 @@
 // Removes lease files under the lock that native host-local takes. Loaded only if a lease remains after the DEL of its IPAM plugin, or an ADD failed.
 
-import * as disk from "../../capabilities/leases/disk.ts";
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { type Result, ok } from "../../../src/fault/result.ts";
 import type { LeasePlace } from "../../../src/reconcile/lease-places.ts";
-import { type LeaseDirectory, directoryExists } from "../../capabilities/leases/directory.ts";
+import * as disk from "../../capabilities/leases/disk.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
+import { type LeaseDirectory, directoryExists } from "../../capabilities/leases/lease-file.ts";
 import { ownerlessLeases, removeOwnerless } from "../../capabilities/leases/ownerless.ts";
 import { poolDirectory } from "../../capabilities/leases/scope.ts";
 import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";

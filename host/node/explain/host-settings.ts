@@ -9,11 +9,11 @@ import {
   type PluginConf,
 } from "../../../src/cni/network-list.ts";
 import { statusStdin } from "../../../src/cni/step-request.ts";
+import { isPlexusName } from "../../../src/configuration/definition-policy.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
-import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";

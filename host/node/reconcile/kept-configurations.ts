@@ -3,16 +3,16 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { checkNetworkName } from "../../../src/cni/attachment.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { runtimeKeys } from "../../../src/configuration/keys.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { editMembers, parseDocument } from "../../../src/json/document.ts";
-import { checkNetworkName } from "../../../src/cni/names.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
-import { writeShared } from "../../store/files/shared-file.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
+import { writeShared } from "../../store/files/shared-file.ts";
 
 /** The same limit as for stdin. */
 const readOptions = { maxBytes: 8 * 1024 * 1024, foreign: false } as const;

@@ -1,10 +1,9 @@
 // The summary of one journal entry for the node's state: its attachments, networks and pools. Made once for each version of the file.
 
+import { splitCniArgs } from "../../../src/cni/environment.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { splitCniArgs } from "../../../src/cni/args.ts";
+import { harmlessMessage, inertLine } from "../../../src/text/inert-text.ts";
 import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
-import { inertLine } from "../../../src/text/inert-text.ts";
-import { harmlessMessage } from "../../../src/text/harmless-message.ts";
 import { poolsOf, type PoolConfiguration } from "./address-pools.ts";
 import { linksOf } from "./network-links.ts";
 import type { AttachmentState, NetworkState } from "./node-state.ts";

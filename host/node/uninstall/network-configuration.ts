@@ -4,12 +4,12 @@ import { constants, copyFileSync, existsSync, realpathSync, renameSync, rmSync, 
 import { join } from "node:path";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../../src/cni/network-list.ts";
+import { isPlexusName } from "../../../src/configuration/definition-policy.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
-import { settingsIn } from "../explain/host-settings.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
+import { settingsIn } from "../explain/host-settings.ts";
 import { digestOf } from "./installed-files.ts";
 
 /** The suffix of a deactivated configuration. Runtimes read only libcni's three: `.conf`, `.conflist` and `.json`. */

@@ -2,12 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { splitCniArgs } from "../../../src/cni/args.ts";
+import { splitCniArgs } from "../../../src/cni/environment.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { bootId } from "../../system/boot-id.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { Journal } from "../../store/journal/journal.ts";
+import { bootId } from "../../system/boot-id.ts";
 
 /** A pod that is attached to networks besides the default one. */
 export interface PodOfPlexus {

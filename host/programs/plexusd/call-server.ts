@@ -5,14 +5,13 @@ import { printError } from "../../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { podNamespace } from "../../../src/kube/pod-identity.ts";
-import { ShimGone } from "../../protocol/shim.ts";
-import { type CallAnswer, notBegunStatus, type Request } from "../../protocol/messages.ts";
-import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
-import type { AgentConnection } from "./agent.ts";
-import { SilentConnections } from "../../store/files/silent-connections.ts";
-import { type DaemonSocket, inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
+import { type CallAnswer, notBegunStatus, type Request } from "../../protocol/messages.ts";
+import { ShimGone } from "../../protocol/shim.ts";
+import { SilentConnections, type DaemonSocket, inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
 import type { Clock } from "../../system/clock.ts";
+import { CallQueue, type QueueBounds } from "./call-queue.ts";
+import type { AgentConnection } from "./daemon-calls.ts";
 
 /** The daemon's handlers for connections. */
 export interface CallService {

@@ -1,14 +1,66 @@
-// Serves the calls of runtimes, and the calls that the daemon starts itself through an agent.
+// The calls of a daemon: those of runtimes, those that the daemon starts itself through an agent, and the configurations that runtimes' calls have had.
 
+import { trustsEverybody } from "../../../src/configuration/definition-policy.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
 import type { Agent } from "../../node/agent-call.ts";
 import type { Reconciler } from "../../node/reconcile/reconciler.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
+import type { Environment } from "../../protocol/fields.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
-import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
 import type { DaemonNode } from "./daemon-node.ts";
-import { NotedConfigurations } from "./noted-configurations.ts";
 import type { ResidentParts } from "./resident-parts.ts";
+
+/** The connection of one process `plexus agent`. */
+export interface AgentConnection {
+  readonly shim: ConnectedShim;
+  /** The agent's environment. The agent looks for plugins only in the directories of its CNI_PATH. */
+  readonly environment: Environment;
+}
+
+/** Whether the agent executes native plugins; `plexus agent --netlink-only` does not. */
+function runsPlugins({ environment }: AgentConnection): boolean {
+  return environment.get("PLEXUS_AGENT") !== "netlink-only";
+}
+
+/** A call that the daemon starts itself. */
+interface InternalCall {
+  /** `CNI_COMMAND` and the other variables of the verb. A CNI_PATH is ignored: the agent's own counts. */
+  readonly variables: Environment;
+  readonly stdin: Uint8Array;
+  /** Whether the daemon made the configuration on stdin, so that it is not the node's. */
+  readonly made?: true;
+}
+
+/** The connected agents. The daemon uses the newest of those that execute native plugins, else the newest. */
+class ConnectedAgents {
+  readonly #connected: AgentConnection[] = [];
+
+  /** The number of connected agents. */
+  get count(): number {
+    return this.#connected.length;
+  }
+
+  /** The agent that the daemon uses. */
+  get chosen(): AgentConnection | undefined {
+    return this.#connected.findLast(runsPlugins) ?? this.#connected.at(-1);
+  }
+
+  /** Adds a connection; answers a function that removes it. */
+  add(connection: AgentConnection): () => void {
+    this.#connected.push(connection);
+    return () => void this.#connected.splice(this.#connected.indexOf(connection), 1);
+  }
+}
+
+/** The request that a shim started for this call would send. */
+function requestOf({ variables, stdin }: InternalCall, environment: Environment): Request {
+  const inherited = [...environment].filter(([key]) => !key.startsWith("CNI_"));
+  const whole = new Map([...inherited, ...variables]);
+  whole.set("CNI_PATH", environment.get("CNI_PATH") ?? "");
+  return { kind: "request", name: "plexus", environment: whole, stdin, under: 0 };
+}
 
 /** The calls of one daemon. */
 export class DaemonCalls {
@@ -110,4 +162,58 @@ export class DaemonCalls {
     const call: CallSession = new CallSession(this.#node, shim);
     return call;
   }
+}
+
+/** Maximum number of configurations that are remembered. A node has one or two. */
+const maxConfigurations = 16;
+
+/** A sentence about each configuration, by its name. */
+export class ConfigurationTexts {
+  readonly #texts = new Map<string, string>();
+  readonly #describe: (configuration: HostConfiguration) => string;
+
+  constructor(describe: (configuration: HostConfiguration) => string) {
+    this.#describe = describe;
+  }
+
+  /** Remembers a call's configuration. */
+  note(configuration: HostConfiguration): void {
+    const { name } = configuration;
+    if (!this.#texts.has(name) && this.#texts.size >= maxConfigurations) return;
+    this.#texts.set(name, `${name}: ${this.#describe(configuration)}`);
+  }
+
+  /** One sentence for each configuration. */
+  text(): string {
+    return this.#texts.size === 0 ? "no call has come yet" : [...this.#texts.values()].join("; ");
+  }
+}
+
+/** The configurations of one daemon's calls. */
+class NotedConfigurations {
+  readonly #definitions = new ConfigurationTexts(definitionPolicyText);
+  readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
+
+  /** The sentences, by their names in the status. */
+  readonly sentences: readonly { readonly name: string; readonly sentence: () => string }[] = [
+    { name: "definitions", sentence: () => this.#definitions.text() },
+    { name: "components", sentence: () => this.#components.text() },
+  ];
+
+  /** Notes the configuration of a runtime's call. */
+  note(configuration: HostConfiguration): void {
+    this.#definitions.note(configuration);
+    this.#components.note(configuration);
+  }
+}
+
+/** A clause about the policy for definitions. */
+export function definitionPolicyText({ profile, definitions }: Pick<HostConfiguration, "profile" | "definitions">): string {
+  const { trusted, rules } = definitions;
+  if (trustsEverybody({ trusted })) {
+    const why = profile === "multus" ? "profile multus" : "definitions.trusted has *";
+    return `every definition may run every plugin as root (${why})`;
+  }
+  const namespaces = trusted.length === 0 ? "no namespace" : trusted.join(", ");
+  return `definitions of ${namespaces} are trusted, all others are bound by ${rules.length} rules`;
 }

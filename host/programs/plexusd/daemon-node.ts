@@ -4,16 +4,15 @@ import { planFeatures, poolFeature, recordCall } from "../../../features/list.ts
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { PoolSource, ResidentPools } from "../../capabilities/leases/pool-source.ts";
 import type { Node } from "../../engine/node.ts";
+import { keptConfigurationsWith } from "../../node/reconcile/kept-configurations.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
-import { AsyncLocks } from "../../store/locks/async-locks.ts";
+import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { DaemonClusters } from "./daemon-clusters.ts";
 import type { DaemonDelegates } from "./daemon-delegates.ts";
 import type { ResidentParts } from "./resident-parts.ts";
-import { keptConfigurationsWith } from "../../node/reconcile/kept-configurations.ts";
-import { takeLockFor } from "./take-lock.ts";
 
 /** The node of one daemon. */
 export class DaemonNode implements Node {

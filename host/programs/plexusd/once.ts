@@ -10,9 +10,8 @@ import { CallSession } from "../../engine/session/call-session.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
-import { AsyncLocks } from "../../store/locks/async-locks.ts";
+import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
 import { systemClock } from "../../system/clock.ts";
-import { takeLockFor } from "./take-lock.ts";
 
 /** The descriptor on which the shim passes the stream to an engine that it starts (PROTOCOL.md, "Where the shim finds an engine"). */
 const streamFd = 3;

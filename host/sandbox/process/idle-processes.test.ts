@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { IdleProcesses } from "./idle-processes.ts";
-import { mayServe, type ProcessOwner, ownerAfter } from "./process-owner.ts";
+import { IdleProcesses, mayServe, type ProcessOwner, ownerAfter } from "./idle-processes.ts";
 
 const owner = (component: string, source?: string): ProcessOwner => ({ component, source });
 const process = (name: string, of?: ProcessOwner) => ({ name, owner: of });

@@ -4,21 +4,19 @@
 
 import type { Result } from "../../../src/fault/result.ts";
 import { hostFault, resultOf } from "../call-result.ts";
+import { containerMemoryBytes } from "../launcher/container-memory.ts";
+import type { Control } from "../launcher/controls.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
-import { containerMemoryBytes } from "../launcher/container-memory.ts";
-import type { Control } from "../launcher/controls.ts";
 import { leastAdmissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
 import { GuestSessions } from "./guest-sessions.ts";
-import { IdleProcesses } from "./idle-processes.ts";
-import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
+import { IdleProcesses, mayServe, ownerAfter, type ProcessOwner } from "./idle-processes.ts";
 import { memoryBounds } from "./memory-bounds.ts";
+import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
 import { ProcessMemory, type WatchedProcess } from "./process-memory.ts";
-import { mayServe, ownerAfter, type ProcessOwner } from "./process-owner.ts";
 import { ProcessStarter } from "./process-starter.ts";
-import { lastLane } from "./fair-turns.ts";
-import { type Need, WaitingCalls } from "./waiting-calls.ts";
+import { lastLane, type Need, WaitingCalls } from "./waiting-calls.ts";
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
 const maxSharedCalls = 64;

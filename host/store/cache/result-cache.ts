@@ -2,13 +2,13 @@
 // journal.
 
 import { readdirSync } from "node:fs";
-import { printCniArgs, splitCniArgs } from "../../../src/cni/args.ts";
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../../src/cni/cache.ts";
+import { printCniArgs, splitCniArgs } from "../../../src/cni/environment.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../../src/cni/network-list.ts";
-import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { backgroundWriter } from "../files/background-writer.ts";
 import type { FileWriter } from "../files/file-writer.ts";

@@ -1,15 +1,15 @@
-// A daemon's socket: a new daemon replaces the socket of a dead daemon, never that of a living one.
+// A daemon's socket. A new daemon replaces the socket of a dead daemon, never that of a living one. Peers that connect and send nothing cannot keep out others.
 
 import { chmodSync, closeSync, constants, lstatSync, unlinkSync, writeSync } from "node:fs";
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { makeDirectory } from "./make-directory.ts";
-import { rootSockets } from "./root-sockets.ts";
-import { openMade } from "./shared-with-root.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { peerUid } from "../../system/libc/libc.ts";
 import { socketDescriptor } from "../../system/node-internals.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { rootSockets } from "./root-sockets.ts";
+import { openMade } from "./shared-with-root.ts";
 
 /** A socket of the daemon, and its users. */
 export interface DaemonSocket {
@@ -111,4 +111,32 @@ export function inodeOf(path: string): bigint | undefined {
 export function uidOf(socket: Socket): number | undefined {
   const fd = socketDescriptor(socket);
   return fd === undefined ? undefined : peerUid(fd);
+}
+
+/** The connections of one server that have not sent a complete request, or no further one. */
+export class SilentConnections {
+  /** In order of their silence, the longest first. */
+  readonly #sockets = new Set<Socket>();
+  /** Sockets whose end this object learns of. */
+  readonly #watched = new WeakSet<Socket>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Counts a connection as silent from now on. Closes the connection that is silent for longest if there are too many. */
+  add(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#sockets.add(socket);
+    if (!this.#watched.has(socket)) socket.once("close", () => this.#sockets.delete(socket));
+    this.#watched.add(socket);
+    const [oldest] = this.#sockets;
+    if (this.#sockets.size > this.#max) oldest?.destroy();
+  }
+
+  /** The connection has sent a request. */
+  delete(socket: Socket): void {
+    this.#sockets.delete(socket);
+  }
 }

@@ -1,9 +1,39 @@
-// Walks down a path without following symbolic links, and makes missing directories.
+// Directories that a configuration names: an administrator lists them, and an entry that ends in `/` also allows every directory beneath it. The path beneath an entry
+// is walked without following symbolic links, and missing directories are made.
 
 import { lstatSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { makeDirectory, makeNewDirectory } from "./make-directory.ts";
+
+/** Both paths are absolute and normal; `directory` equals `root` or lies beneath it. */
+export interface AllowedDirectory {
+  /** The administrator's directory, which is trusted. The path beneath it must be walked without following symbolic links. */
+  readonly root: string;
+  readonly directory: string;
+}
+
+/**
+ * The requested directory, if `entries` allow it; without a request (absent or empty) the first entry. A refusal is the end of a
+ * sentence that begins with the path.
+ */
+export function allowedDirectory(
+  entries: readonly [string, ...string[]],
+  requested: string | undefined,
+): AllowedDirectory | "is not an absolute path" | "is not an allowed directory" {
+  const defaultDirectory = resolve(entries[0]);
+  if (requested === undefined || requested === "") return { root: defaultDirectory, directory: defaultDirectory };
+  if (!isAbsolute(requested) || requested.includes("\0")) return "is not an absolute path";
+  const directory = resolve(requested);
+  if (entries.some((entry) => entry === directory || resolve(entry) === directory)) return { root: directory, directory };
+  const root = entries.find((entry) => entry.endsWith("/") && isBeneath(resolve(entry), directory));
+  return root === undefined ? "is not an allowed directory" : { root: resolve(root), directory };
+}
+
+function isBeneath(root: string, path: string): boolean {
+  return path.startsWith(root === "/" ? root : `${root}/`);
+}
 
 /** A store's faults for a path that cannot be walked. */
 export interface WalkFaults {

@@ -1,9 +1,10 @@
 // File locks for an engine that serves many calls at once. Calls of this process queue for a lock in memory, in order. Only the first call
 // of the queue contends with other processes for the file.
 
+import type { Shim } from "../../protocol/shim.ts";
+import { monotonicMs } from "../../system/clock.ts";
 import { ETIMEDOUT } from "../../system/errno.ts";
 import { type FileLock, type LockAnswer, lockAsync, lockNow, type LockRequest } from "./file-lock.ts";
-import { monotonicMs } from "../../system/clock.ts";
 
 /** Locks by path and byte. Shared locks do not queue. */
 export class AsyncLocks {
@@ -80,5 +81,27 @@ async function endsWithin(wait: Promise<void>, milliseconds: number, signal: Abo
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
+  }
+}
+
+/** Interval at which a call that waits for a lock checks that its shim is still connected, in ms. */
+const intervalMs = 500;
+
+/** Takes a lock. Throws ShimGone if the shim disconnects meanwhile: its container may already be deleted, so the call must not continue. */
+export async function takeLockFor(shim: Shim, locks: AsyncLocks, wanted: LockRequest): Promise<LockAnswer> {
+  const taken = locks.tryTake(wanted);
+  if (taken !== undefined) return taken;
+  const gone = new AbortController();
+  const look = setInterval(() => {
+    try {
+      shim.ensureConnected();
+    } catch (error) {
+      gone.abort(error);
+    }
+  }, intervalMs);
+  try {
+    return await locks.take(wanted, gone.signal);
+  } finally {
+    clearInterval(look);
   }
 }

@@ -2,8 +2,8 @@
 // configuration names its network, so a change counts for the next call.
 
 import { join } from "node:path";
+import { checkNetworkName } from "../../../src/cni/attachment.ts";
 import type { NetworkList } from "../../../src/cni/network-list.ts";
-import { checkNetworkName } from "../../../src/cni/names.ts";
 import { listOfStored, maxStoredBytes, readStoredDocument } from "../../../src/cni/stored-list.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../files/durable-file.ts";

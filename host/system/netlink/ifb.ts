@@ -1,8 +1,7 @@
 // Intermediate functional block devices (`ifb`): messages that make one, mark it, and list those that exist.
 
 import { attribute, Attributes, nested, u32Attribute } from "./attributes.ts";
-import { macText } from "./address-bytes.ts";
-import { concat, cString, i32At } from "./bytes.ts";
+import { macText, concat, cString, i32At } from "./bytes.ts";
 import {
   IFF_UP,
   IFINFOMSG,

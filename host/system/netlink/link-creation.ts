@@ -1,8 +1,9 @@
 // Messages that make links (RTM_NEWLINK with CREATE and EXCL). An existing link of that name stays unchanged (EEXIST). The
 // messages ask for an echo: from 6.2 on the kernel answers with the link that it made.
 
+import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { macBytes, concat, cString, u16, u8 } from "./bytes.ts";
 import { SECOND_NAMESPACE } from "./exchange.ts";
-import { macBytes } from "./address-bytes.ts";
 import {
   BOND_MODES,
   IFF_UP,
@@ -35,8 +36,6 @@ import {
   RTM_NEWLINK,
   TRANSMIT_HASHES,
 } from "./link-attributes.ts";
-import { attribute, nested, u32Attribute } from "./attributes.ts";
-import { concat, cString, u16, u8 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 const VETH_INFO_PEER = 1;

@@ -1,6 +1,7 @@
 // A link with everything of RTM_GETLINK that a delegate may read or an undo needs.
 
-import { macText } from "./address-bytes.ts";
+import { Attributes, attributesIn, textIn } from "./attributes.ts";
+import { macText, i32At, u32At } from "./bytes.ts";
 import {
   BOND_MODES,
   IFF_ALLMULTI,
@@ -41,8 +42,6 @@ import {
   IFLA_VRF_TABLE,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { Attributes, attributesIn, textIn } from "./attributes.ts";
-import { i32At, u32At } from "./bytes.ts";
 
 /** A bridge port's treatment of frames. */
 export interface PortState {

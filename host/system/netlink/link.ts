@@ -1,5 +1,7 @@
 // Links (network interfaces) of RTM_GETLINK (linux/if_link.h).
 
+import { Attributes, u32Attribute } from "./attributes.ts";
+import { macText, concat, i32At, u32At } from "./bytes.ts";
 import {
   RTM_NEWLINK,
   RTM_GETLINK,
@@ -15,9 +17,6 @@ import {
   RTEXT_FILTER_SKIP_STATS,
   ifinfomsg,
 } from "./link-attributes.ts";
-import { macText } from "./address-bytes.ts";
-import { Attributes, u32Attribute } from "./attributes.ts";
-import { concat, i32At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 /** A link (network interface). */

@@ -1,10 +1,23 @@
 // Netlink messages about a link's neighbours and proxy entries (linux/neighbour.h). All entries that Plexus adds are permanent.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, macBytes, macText } from "./address-bytes.ts";
-import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
 import { attribute, Attributes, u32Attribute } from "./attributes.ts";
-import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
+import {
+  AF_INET,
+  AF_INET6,
+  addressBytes,
+  addressIn,
+  familyNumber,
+  macBytes,
+  macText,
+  concat,
+  u16,
+  u32,
+  u8,
+  u16At,
+  i32At,
+} from "./bytes.ts";
+import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 /**

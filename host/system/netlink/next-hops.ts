@@ -1,8 +1,7 @@
 // The next hops of a route that has several at once (RTA_MULTIPATH, linux/rtnetlink.h).
 
-import { addressText } from "./address-bytes.ts";
 import { Attributes } from "./attributes.ts";
-import { i32At, u16At } from "./bytes.ts";
+import { addressText, i32At, u16At } from "./bytes.ts";
 import type { Route } from "./route.ts";
 
 /** One next hop of a multipath route. */

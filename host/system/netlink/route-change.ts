@@ -1,11 +1,9 @@
 // Routes that a delegate adds and removes (linux/rtnetlink.h). They have no way to name another namespace.
 
-import type { Cidr, IpAddress } from "../../../src/net/ip.ts";
-import { networkOf } from "../../../src/net/ip.ts";
-import { addressBytes, familyNumber } from "./address-bytes.ts";
-import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
+import { type Cidr, type IpAddress, networkOf } from "../../../src/net/ip.ts";
 import { attribute, nested, u32Attribute } from "./attributes.ts";
-import { concat, u32 } from "./bytes.ts";
+import { addressBytes, familyNumber, concat, u32 } from "./bytes.ts";
+import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
 import type { NetlinkRequest } from "./message.ts";
 import { MAIN_TABLE, nextHop } from "./route.ts";
 

@@ -1,12 +1,11 @@
 // Filters of kind `u32` (linux/pkt_cls.h): the redirection of all packets to a device, and networks that lead to a class. No I/O.
 
 import type { Cidr } from "../../../src/net/ip.ts";
-import { addressBytes } from "./address-bytes.ts";
 import { attribute, type Attributes, nested, u32Attribute } from "./attributes.ts";
-import { concat, cString, putU32, u32, u32At } from "./bytes.ts";
+import { addressBytes, concat, cString, putU32, u32, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
-import { handle, INGRESS_HANDLE, newFilter } from "./traffic-control.ts";
 import { ROOT_HANDLE } from "./token-bucket.ts";
+import { handle, INGRESS_HANDLE, newFilter } from "./traffic-control.ts";
 
 const TCA_U32_CLASSID = 1;
 const TCA_U32_SEL = 5;

@@ -1,8 +1,7 @@
 // Settings of virtual functions (SR-IOV). The kernel keeps them at the link of the physical function (linux/if_link.h).
 
-import { macBytes, macText } from "./address-bytes.ts";
 import { attribute, Attributes, nested, u32Attribute } from "./attributes.ts";
-import { concat, putU32, u32At } from "./bytes.ts";
+import { macBytes, macText, concat, putU32, u32At } from "./bytes.ts";
 import {
   IFINFOMSG,
   IFLA_EXT_MASK,

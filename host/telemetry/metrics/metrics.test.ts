@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { type Family, readPrometheusText, valueOf } from "../../../test/lab/prometheus-text.ts";
-import { Metrics } from "./metrics.ts";
-import { maxSeries } from "./series.ts";
+import { Metrics, maxSeries } from "./metrics.ts";
 
 const read = async (metrics: Metrics): Promise<ReadonlyMap<string, Family>> => readPrometheusText(await metrics.text());
 

@@ -1,26 +1,24 @@
 // The parsers of what runtimes, plugins and components say.
 
+import { readNetworkConfig, readNetworkMetadata } from "../../../features/network-api/rules/network-config.ts";
+import { readStoredNetwork } from "../../../features/network-api/rules/stored-network.ts";
+import { toConflist } from "../../../features/network-api/rules/to-conflist.ts";
 import { FieldReader, FieldWriter } from "../../../host/protocol/fields.ts";
 import { checkDeclaration } from "../../../host/sandbox/admission/declaration.ts";
-import { parseCniArgs, readKnownArgs, splitCniArgs } from "../../../src/cni/args.ts";
-
+import { parseCniArgs, readKnownArgs, splitCniArgs } from "../../../src/cni/environment.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
 import { readPluginRequest } from "../../../src/cni/plugin-request.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import { readVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { readNetworkConfig, readNetworkMetadata } from "../../../features/network-api/rules/network-config.ts";
-import { readStoredNetwork } from "../../../features/network-api/rules/stored-network.ts";
-import { toConflist } from "../../../features/network-api/rules/to-conflist.ts";
-import { readDeviceInfo } from "../../../src/npwg/device-info.ts";
 import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
+import { readDeviceInfo } from "../../../src/npwg/device-info.ts";
 import { inertText } from "../../../src/text/inert-text.ts";
 import { redactorOf } from "../../../src/text/secret-values.ts";
 import { traceEnvironment } from "../../../src/trace/trace-context.ts";
-import type { Parser } from "./parser.ts";
+import { type Parser, attempted } from "./parser.ts";
 import { environment, host, list, networkConfig, result } from "./samples.ts";
-import { attempted } from "./parser.ts";
 
 /** Parsers of what runtimes, plugins and components say. */
 // prettier-ignore

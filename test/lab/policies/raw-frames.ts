@@ -1,6 +1,6 @@
 // Frames for tests of rules that judge them: Ethernet with VLAN tags, IPv4 with options, IPv6 with extension headers, fragments, ARP and neighbour advertisements.
 
-import { addressBytes } from "../../../host/system/netlink/address-bytes.ts";
+import { addressBytes } from "../../../host/system/netlink/bytes.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 
 const u16 = (value: number): readonly number[] => [value >> 8, value & 0xff];

@@ -17,13 +17,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LockAnswer, LockRequest } from "../../../../host/store/locks/file-lock.ts";
-import { runSync } from "../../../../host/capabilities/leases/testing/run-sync.ts";
 import { runAsync, type LeaseOperation } from "../../../../host/capabilities/leases/effect.ts";
-import type { LeasesAddressRange } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
-import { leaseDirectory, makeLeaseDirectory } from "../../../../host/capabilities/leases/directory.ts";
-import { StagedLease, type Owner } from "../../../../host/capabilities/leases/lease-file.ts";
+import { leaseDirectory, makeLeaseDirectory, StagedLease, type Owner } from "../../../../host/capabilities/leases/lease-file.ts";
 import { leasesFor, type LeaseScope } from "../../../../host/capabilities/leases/scope.ts";
+import { runSync } from "../../../../host/capabilities/leases/testing/run-sync.ts";
+import type { LeasesAddressRange } from "../../../../host/sandbox/abi/generated/delegate-1.1.0.ts";
+import type { LockAnswer, LockRequest } from "../../../../host/store/locks/file-lock.ts";
 
 let dataDir: string;
 let network: string;

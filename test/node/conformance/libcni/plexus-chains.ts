@@ -4,13 +4,12 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-import { printCniArgs, splitCniArgs } from "../../../../src/cni/args.ts";
 import type { Attachment } from "../../../../src/cni/attachment.ts";
 import { cachedAttachments, cachedResultText, cacheFileName, encodeCache } from "../../../../src/cni/cache.ts";
 import type { AttachmentContext, ChainContext, ChainStep, StepOutcome } from "../../../../src/cni/chain-step.ts";
 import { addChain, checkChain, delChain, statusChain } from "../../../../src/cni/chains.ts";
 import { appendSubdirectoryPlugins } from "../../../../src/cni/config-directory.ts";
+import { printCniArgs, splitCniArgs } from "../../../../src/cni/environment.ts";
 import { readPluginFailure } from "../../../../src/cni/error-json.ts";
 import { staleAmong } from "../../../../src/cni/gc-attachments.ts";
 import { gcChain } from "../../../../src/cni/gc-chain.ts";

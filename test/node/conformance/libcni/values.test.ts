@@ -2,9 +2,8 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-
+import { checkAttachedInterfaceName, checkContainerId, checkNetworkName } from "../../../../src/cni/attachment.ts";
 import { convertResult } from "../../../../src/cni/convert-result.ts";
-import { checkAttachedInterfaceName, checkContainerId, checkNetworkName } from "../../../../src/cni/names.ts";
 import { listOfOne, parseNetworkList, parsePluginConf } from "../../../../src/cni/network-list.ts";
 import { readResult } from "../../../../src/cni/read-result.ts";
 import { parseVersion, SUPPORTED_VERSIONS } from "../../../../src/cni/versions.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-
 import type { Result } from "../fault/result.ts";
-import { checkAttachedInterfaceName, checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./names.ts";
+import { checkAttachedInterfaceName, checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./attachment.ts";
 
 function codeOf(result: Result<string>): number | "accepted" {
   return result.ok ? "accepted" : result.fault.code;

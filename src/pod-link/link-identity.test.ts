@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayMakeLink, wouldMoveForeign } from "./link-makers.ts";
+import { mayMakeLink, wouldMoveForeign } from "./link-identity.ts";
 
 test.each([
   [["loopback"], false],

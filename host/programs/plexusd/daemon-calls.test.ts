@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
-import { ConfigurationTexts, definitionPolicyText } from "./noted-configurations.ts";
+import { ConfigurationTexts, definitionPolicyText } from "./daemon-calls.ts";
 
 function textOf(texts: ConfigurationTexts, configurations: readonly object[]): string {
   for (const more of configurations) {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { roundRobin, type Span } from "./ring.ts";
+import { roundRobin, type Span } from "./capability.ts";
 
 function span(first: number, last: number): Span {
   return { family: 4, first: BigInt(first), last: BigInt(last) };

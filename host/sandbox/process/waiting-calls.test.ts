@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairTurns, lastLane } from "./fair-turns.ts";
+import { FairTurns, lastLane } from "./waiting-calls.ts";
 
 test("the lane with the fewest running calls comes first", () => {
   const turns = new FairTurns();
