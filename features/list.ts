@@ -1,5 +1,7 @@
 // The optional features of this build. Taking a feature out is: delete its folder, and its line here.
 
+import type { HostConfiguration } from "../src/configuration/host-configuration.ts";
+import type { KernelProbe } from "../host/node/doctor/kernel-probe.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/capabilities/leases/pool-source.ts";
 import type { RecordCall } from "../host/engine/events/call-events.ts";
@@ -51,6 +53,12 @@ export const recordCall: RecordCall = (...call) => {
   }
   return undefined;
 };
+
+/** The probes of the kernel that they need with a configuration. */
+export async function kernelProbes(configuration: HostConfiguration): Promise<readonly KernelProbe[]> {
+  const all = await Promise.all(features.map(({ kernelProbe }) => kernelProbe?.(configuration)));
+  return all.filter((each) => each !== undefined);
+}
 
 /** Their parts in the daemon beside the calls. */
 export async function residentFeatures(): Promise<readonly ResidentFeature[]> {

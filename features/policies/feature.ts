@@ -23,5 +23,6 @@ export const policies: Feature = {
   controller: async () => (await import("./controller.ts")).controller,
   commands: async () => (await import("./ctl/commands.ts")).policyCommands,
   metrics: async () => (await import("./metrics.ts")).policyMetrics,
+  kernelProbe: async (configuration) => (await import("./node/probe-kernel.ts")).probeOf(configuration),
   resident: async () => (await import("./resident.ts")).resident,
 };

@@ -17,5 +17,6 @@ export const services: Feature = {
   controller: async () => (await import("./controller.ts")).controller,
   commands: async () => (await import("./ctl/commands.ts")).serviceCommands,
   metrics: async () => (await import("./metrics.ts")).serviceMetrics,
+  kernelProbe: async (configuration) => (await import("./node/probe-kernel.ts")).probeOf(configuration),
   resident: async () => (await import("./resident.ts")).resident,
 };

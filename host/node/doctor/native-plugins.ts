@@ -1,9 +1,9 @@
 // The native plugins that networks of this node need: programs that run as root.
 
-import { hostNetworks, type NamedList } from "../explain/networks.ts";
-import { networksInUse } from "../explain/networks-in-use.ts";
+import type { NamedList } from "../explain/networks.ts";
 import { findPlugin } from "../explain/find-plugin.ts";
 import type { HostSettings } from "../explain/host-settings.ts";
+import { networkName, nodeNetworks } from "./node-networks.ts";
 
 /** The native plugins of one network. */
 export interface NativeUse {
@@ -21,19 +21,16 @@ export interface NativePlugin {
 
 /** The native plugins of the administrator's networks, and of the networks that pods of the node have, by network. Networks without any are left out. */
 export function nativeUses(settings: HostSettings, stateDir: string): readonly NativeUse[] {
-  const configured = hostNetworks(settings, () => undefined);
-  const lists = configured.ok ? configured.value : [];
-  const known = new Set(lists.map(({ list }) => list.name));
-  return usesOf([...lists, ...networksInUse([stateDir], known)], settings);
+  return usesOf(nodeNetworks(settings, stateDir), settings);
 }
 
 function usesOf(networks: readonly NamedList[], { cniPath, configuration }: HostSettings): readonly NativeUse[] {
   const { type: ownType, wasm } = configuration;
   const directories = cniPath.split(":").filter((each) => each !== "");
   const uses = new Map<string, Map<string, NativePlugin>>();
-  for (const { list, binding } of networks) {
-    const network = binding === undefined ? list.name : `${binding.definition.namespace}/${binding.definition.name}`;
-    const types = list.plugins.flatMap(({ type, ipamType }) => [type, ...(ipamType === undefined ? [] : [ipamType])]);
+  for (const each of networks) {
+    const network = networkName(each);
+    const types = each.list.plugins.flatMap(({ type, ipamType }) => [type, ...(ipamType === undefined ? [] : [ipamType])]);
     for (const type of types) {
       if (type === ownType || findPlugin(type, cniPath, wasm.prefer).kind !== "native") continue;
       const hasComponent = directories.some((directory) => findPlugin(type, directory, true).kind === "component");

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Severity } from "../../../src/lint/rules.ts";
-import { checkNode, type NodeCheck, type NodeChecksInit } from "./node-checks.ts";
+import type { NodeCheck } from "./node-check.ts";
+import { checkNode, type NodeChecksInit } from "./node-checks.ts";
 
 let directory: string;
 let node: NodeChecksInit;
@@ -27,6 +28,7 @@ beforeEach(() => {
     silent: undefined,
     agents: 1,
     loadLibrary: () => undefined,
+    featureProbes: async () => [],
   };
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));

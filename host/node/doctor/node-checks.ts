@@ -3,19 +3,16 @@
 import type { NodePlaces } from "../command-line/common-options.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../../../src/lint/finding.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { statsOf } from "../../store/files/stats-of.ts";
 import { lint } from "../lint/lint.ts";
 import { readHostSettings } from "../explain/host-settings.ts";
+import { checkKubeconfig } from "./check-kubeconfig.ts";
+import { checkKernel, type KernelProbe } from "./kernel-probe.ts";
 import { nativeUses, nativeUseText } from "./native-plugins.ts";
-
-/** The result of one check. */
-export interface NodeCheck {
-  readonly name: string;
-  readonly found: string;
-  /** Null if the check has passed. A warning: Plexus works, but slower or with less. A note: a fact that an administrator may want to change. */
-  readonly finding: Finding | null;
-}
+import { networkProbes } from "./network-probes.ts";
+import { failed, type NodeCheck, noted, passed, verdict, warned } from "./node-check.ts";
+import { nodeNetworks } from "./node-networks.ts";
 
 /** The node as the checks see it. */
 export interface NodeChecksInit extends NodePlaces {
@@ -28,6 +25,8 @@ export interface NodeChecksInit extends NodePlaces {
   readonly agents: number | undefined;
   /** Loads the C library through Node; answers the reason of a failure. */
   readonly loadLibrary: () => string | undefined;
+  /** The probes of the kernel that the features of this configuration need. */
+  readonly featureProbes: (configuration: HostConfiguration) => Promise<readonly KernelProbe[]>;
 }
 
 /** The oldest Node that runs the engine. */
@@ -44,6 +43,7 @@ export async function checkNode(init: NodeChecksInit): Promise<readonly NodeChec
     ...checkPlugins(init),
     await checkConfiguration(init),
     ...checkNativePlugins(init),
+    ...(await checkConfigured(init)),
     checkState(init),
     ...checkDaemon(init),
   ];
@@ -137,17 +137,20 @@ function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): read
     "Nothing, or remove the binaries that have a component, or set wasm.prefer, once the component's grants are there.";
   const missing = "Install the component of each type, in the plugin's directory or an earlier one of CNI_PATH.";
   const isWarning = settings.value.configuration.wasm.prefer === true;
-  return [
-    {
-      name: "native-plugins",
-      found,
-      finding: {
-        severity: isWarning ? "warning" : "note",
-        message: `${found}: ${why}.`,
-        remedy: isWarning ? missing : components,
-      },
-    },
+  return [isWarning ? warned("native-plugins", found, why, missing) : noted("native-plugins", found, why, components)];
+}
+
+/** The credentials and the parts of the kernel that the configuration needs. */
+async function checkConfigured(init: NodeChecksInit): Promise<readonly NodeCheck[]> {
+  const { config, cniPath, stateDir, statusSocket, featureProbes } = init;
+  const settings = readHostSettings(config, cniPath);
+  if (!settings.ok || settings.value === undefined) return [];
+  const { configuration } = settings.value;
+  const probes = [
+    ...(await featureProbes(configuration)),
+    ...networkProbes(nodeNetworks(settings.value, stateDir), settings.value),
   ];
+  return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes))];
 }
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {
@@ -200,22 +203,6 @@ function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly
         ? passed("agent", `${agents} connected`)
         : warned("agent", "none is connected", whyAgent, "systemctl start plexus-agent."),
   ];
-}
-
-function passed(name: string, found: string): NodeCheck {
-  return { name, found, finding: null };
-}
-
-function failed(name: string, found: string, why: string, remedy: string): NodeCheck {
-  return { name, found, finding: { severity: "error", message: `${found}: ${why}.`, remedy } };
-}
-
-function warned(name: string, found: string, why: string, remedy: string): NodeCheck {
-  return { name, found, finding: { severity: "warning", message: `${found}: ${why}.`, remedy } };
-}
-
-function verdict(isGood: boolean, name: string, found: string, why: string, remedy: string): NodeCheck {
-  return isGood ? passed(name, found) : failed(name, found, why, remedy);
 }
 
 function isExecutable(path: string): boolean {

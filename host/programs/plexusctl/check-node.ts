@@ -3,7 +3,9 @@
 import { closeSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Severity } from "../../../src/lint/rules.ts";
-import { checkNode, type NodeCheck } from "../../node/doctor/node-checks.ts";
+import { kernelProbes } from "../../../features/list.ts";
+import type { NodeCheck } from "../../node/doctor/node-check.ts";
+import { checkNode } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
 import { nodePlacesOf, type NodePlaces } from "../../node/command-line/common-options.ts";
@@ -43,6 +45,7 @@ export async function checkThisNode(places: NodePlaces): Promise<NodeChecks> {
     silent,
     agents: silent === undefined ? await connectedAgents(places.statusSocket) : undefined,
     loadLibrary: await libraryLoader(),
+    featureProbes: kernelProbes,
   });
   return {
     apiVersion: "plexus/v1",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/containernetworking/cni/pkg/skel"
 	"github.com/containernetworking/cni/pkg/types"
+	"github.com/containernetworking/plugins/pkg/ns"
 )
 
 type object = map[string]any
@@ -22,8 +23,8 @@ const settingsFile = "/run/plexus-peer.json"
 const calledFile = "/run/plexus-peer.called"
 
 var settings struct {
-	Shim, CNIPath, Recorder, Netns, Type, Socket string
-	Host                                         object
+	Shim, CNIPath, Recorder, Netns, Node, Type, Socket string
+	Host                                               object
 }
 
 // attached has the container of an interface's ADD. Some specifications send CHECK and DEL for another container, which the plugins never read.
@@ -35,7 +36,7 @@ var (
 // specification names the running specification. Each has a journal of its own, because some leave their container attached.
 var specification = func() string { return "" }
 
-// throughPlexus calls the shim as a runtime does, in the network namespace of the calling thread.
+// throughPlexus calls the shim as a runtime does, in the network namespace of the calling thread or in another one that stands for the node's.
 func throughPlexus(verb string, args *skel.CmdArgs) error {
 	text, err := os.ReadFile(settingsFile)
 	if err == nil {
@@ -78,7 +79,11 @@ func throughPlexus(verb string, args *skel.CmdArgs) error {
 	if settings.Socket != "" {
 		shim.Env = append(shim.Env, "PLEXUS_SOCKET="+settings.Socket)
 	}
-	if err := shim.Run(); err != nil {
+	run := shim.Run
+	if settings.Node != "" {
+		run = func() error { return ns.WithNetNSPath(settings.Node, func(ns.NetNS) error { return shim.Run() }) }
+	}
+	if err := run(); err != nil {
 		failure := &types.Error{}
 		if json.Unmarshal(stdout.Bytes(), failure) == nil && failure.Msg != "" {
 			return failure

@@ -24,6 +24,8 @@ export interface ReferenceSuite {
   readonly component: string;
   /** Grants of every capability that the specifications use, by component. */
   readonly grants: Readonly<Record<string, DelegateGrants>>;
+  /** The specifications hand their own network namespace to the plugin as the pod's, so that the node's must be another one. */
+  readonly isNodeApart?: true;
 }
 
 const temporary = ["/tmp/"];
@@ -75,6 +77,7 @@ export const referenceSuites: readonly ReferenceSuite[] = [
     plugin: "tuning",
     folder: "plugins/meta/tuning",
     component: "tuning",
+    isNodeApart: true,
     grants: {
       tuning: {
         log: {},
@@ -161,7 +164,7 @@ export const referenceSuites: readonly ReferenceSuite[] = [
 
 /** Runs a plugin's specifications, in order, and answers their outcomes. The daemon at this socket serves the calls. */
 export async function runReferenceSuite(
-  { plugin, folder, component, grants }: ReferenceSuite,
+  { plugin, folder, component, grants, isNodeApart }: ReferenceSuite,
   socket: string,
 ): Promise<readonly Specification[]> {
   const stage = openStage({ native: [], components: [] });
@@ -187,6 +190,7 @@ export async function runReferenceSuite(
       CNIPath: cniPath,
       Recorder: join(cniPath, "recorder"),
       Netns: stage.pod().path,
+      Node: isNodeApart === true ? stage.pod().path : "",
       Type: plugin,
       Socket: socket,
       // Emulation is some ten times slower than a node.

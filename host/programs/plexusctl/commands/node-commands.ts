@@ -44,7 +44,7 @@ export const nodeCommands: readonly Command[] = [
     name: "doctor",
     summary: "tells whether this node can run Plexus, and what to do about each lack",
     details:
-      "With --prove-sandbox, the command tries instead what the jail of sandbox processes holds, and runs hostile components that try each limit of a call.",
+      "As root it also reads the kubeconfig as the daemon's user, and tries the parts of the kernel that policies, Services and the node's networks need, in a network namespace of its own. With --prove-sandbox, the command tries instead what the jail of sandbox processes holds, and runs hostile components that try each limit of a call.",
     options: [
       { name: "prove-sandbox", about: "starts sandbox processes, and tries each control of their jail from inside" },
       {
