@@ -11,6 +11,7 @@ test.each([
   ["DE-TAP-04", "multiQueue"],
   ["DE-TAP-05", "owner"],
   ["DE-TAP-06", "group"],
+  ["DE-TAP-07", "selinuxContext"],
   ["DE-TAP-08", "bridge"],
   ["DE-TAP-09", "ipam"],
   ["DE-TAP-10", "dns"],

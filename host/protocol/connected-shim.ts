@@ -113,7 +113,11 @@ export class ConnectedShim {
       netlink: (effect: NetlinkEffect): Promise<Done> => this.#effect({ kind: "netlink", ...effect }, "done"),
       sysctl: (effect: SysctlEffect): Promise<Done> => this.#effect({ kind: "sysctl", ...effect }, "done"),
       packet: (effect: PacketEffect): Promise<Done> => this.#effect({ kind: "packet", ...effect }, "done"),
-      tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
+      tap: ({ selinuxContext, ...tap }: TapEffect): Promise<Done> =>
+        this.#effect(
+          selinuxContext === undefined ? { kind: "tap", ...tap } : { kind: "labelled-tap", ...tap, selinuxContext },
+          "done",
+        ),
       ask: (effect: AskEffect): Promise<Done> => this.#effect({ kind: "ask", ...effect }, "done"),
       changes: (effect: ChangesEffect): Promise<Done> => this.#effect({ kind: "changes", ...effect }, "done"),
       zone: (effect: ZoneEffect): Promise<Done> => this.#effect({ kind: "zone", ...effect }, "done"),

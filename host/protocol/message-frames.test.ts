@@ -99,6 +99,18 @@ const engineMessage: fc.Arbitrary<EngineMessage> = fc.oneof(
     { kind: fc.constant("tap" as const), path: text, name: text, multiQueue: fc.boolean(), owner: account, group: account },
     { requiredKeys: ["kind", "path", "name", "multiQueue"] },
   ),
+  fc.record(
+    {
+      kind: fc.constant("labelled-tap" as const),
+      path: text,
+      name: text,
+      multiQueue: fc.boolean(),
+      owner: account,
+      group: account,
+      selinuxContext: text,
+    },
+    { requiredKeys: ["kind", "path", "name", "multiQueue", "selinuxContext"] },
+  ),
 );
 
 /** A frame as the decoder of a stream returns it. */
@@ -184,6 +196,11 @@ describe("messages", () => {
       "contains a NUL",
     ],
     ["a NUL in a tap's name", { kind: "tap", path: "", name: "t\0", multiQueue: false } as const, "contains a NUL"],
+    [
+      "a NUL in an SELinux context",
+      { kind: "labelled-tap", path: "", name: "t", multiQueue: false, selinuxContext: "u:r:t\0" } as const,
+      "contains a NUL",
+    ],
     ["a hardware address of 8 bytes", packetTo(new Uint8Array(8)), "a destination that is not 6 bytes long"],
   ])("%s is refused by the engine, before the shim would end the call", (_, wrong, message) => {
     const exec = {

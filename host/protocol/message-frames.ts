@@ -24,7 +24,8 @@ function messageMistake(message: ShimMessage | EngineMessage): string | undefine
   const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
   if (message.kind === "exec" && message.nestedCallDirectory !== undefined) texts.push(message.nestedCallDirectory);
   if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
-  if (message.kind === "tap") texts.push(message.name);
+  if (message.kind === "tap" || message.kind === "labelled-tap") texts.push(message.name);
+  if (message.kind === "labelled-tap") texts.push(message.selinuxContext);
   if (message.kind === "zone") texts.push(message.zone, message.source);
   if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
   if ("packets" in message && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))

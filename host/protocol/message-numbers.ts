@@ -20,6 +20,7 @@ export const TYPE = {
   ask: 25,
   changes: 26,
   zone: 27,
+  "labelled-tap": 28,
 } as const;
 
 /** Kinds of outcomes, in the order of their numbers. */

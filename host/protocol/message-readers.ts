@@ -91,12 +91,10 @@ export function readEngineMessage(type: number, fields: FieldReader): EngineMess
       const packets = packetsIn(fields.bytes());
       return packets === undefined ? undefined : { kind: "packet", path, index, packets };
     }
-    case TYPE.tap: {
-      const [path, name, multiQueue] = [fields.text(), fields.text(), fields.u32() === 1];
-      const [owner, group] = [fields.u32(), fields.u32()];
-      const tap: Tap = { kind: "tap", path, name, multiQueue };
-      return { ...tap, ...(owner === NO_ID ? {} : { owner }), ...(group === NO_ID ? {} : { group }) };
-    }
+    case TYPE.tap:
+      return { kind: "tap", ...tapIn(fields) };
+    case TYPE["labelled-tap"]:
+      return { kind: "labelled-tap", ...tapIn(fields), selinuxContext: fields.text() };
     case TYPE.ask: {
       const [path, index, answers] = [fields.text(), fields.u32(), askKinds[fields.u32() - 1]];
       const [keyBytes, packets] = [fields.bytes(), packetsIn(fields.bytes())];
@@ -114,6 +112,12 @@ export function readEngineMessage(type: number, fields: FieldReader): EngineMess
     default:
       return undefined;
   }
+}
+
+function tapIn(fields: FieldReader): Omit<Tap, "kind"> {
+  const [path, name, multiQueue] = [fields.text(), fields.text(), fields.u32() === 1];
+  const [owner, group] = [fields.u32(), fields.u32()];
+  return { path, name, multiQueue, ...(owner === NO_ID ? {} : { owner }), ...(group === NO_ID ? {} : { group }) };
 }
 
 function outcomeOf(number: number, detail: number): Outcome | undefined {

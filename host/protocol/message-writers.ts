@@ -3,7 +3,7 @@
 import { concat } from "../system/netlink/bytes.ts";
 import type { FieldWriter } from "./fields.ts";
 import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED } from "./message-numbers.ts";
-import { askKinds, type EngineMessage, type Outcome, type ShimMessage, zoneOperations } from "./messages.ts";
+import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap, zoneOperations } from "./messages.ts";
 import { packetBytes, settingsRow } from "./network-fields.ts";
 
 /** The messages of both sides by their kind. */
@@ -39,13 +39,8 @@ const writers: { readonly [Kind in keyof MessageOf]: (fields: FieldWriter, messa
       .u32(message.protocol === "netfilter" ? NETFILTER : 0),
   sysctl: (fields, message) => fields.bytes(message.path).bytes(settingsRow(message.settings)),
   packet: (fields, message) => fields.bytes(message.path).u32(message.index).bytes(packetBytes(message.packets)),
-  tap: (fields, message) =>
-    fields
-      .bytes(message.path)
-      .bytes(message.name)
-      .u32(message.multiQueue ? 1 : 0)
-      .u32(message.owner ?? NO_ID)
-      .u32(message.group ?? NO_ID),
+  tap: writeTap,
+  "labelled-tap": (fields, message) => writeTap(fields, message).bytes(message.selinuxContext),
   ask: (fields, message) =>
     fields
       .bytes(message.path)
@@ -75,6 +70,15 @@ const writers: { readonly [Kind in keyof MessageOf]: (fields: FieldWriter, messa
   find: (fields, message) => fields.bytes(message.type).u32(message.componentFirst ? 1 : 0),
   read: (fields, message) => fields.bytes(message.path).u32(message.cap),
 };
+
+function writeTap(fields: FieldWriter, { path, name, multiQueue, owner, group }: Omit<Tap, "kind">): FieldWriter {
+  return fields
+    .bytes(path)
+    .bytes(name)
+    .u32(multiQueue ? 1 : 0)
+    .u32(owner ?? NO_ID)
+    .u32(group ?? NO_ID);
+}
 
 /** Writes a message's fields. */
 export function writeMessage<Kind extends keyof MessageOf>(fields: FieldWriter, kind: Kind, message: MessageOf[Kind]): void {

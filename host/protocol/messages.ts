@@ -179,6 +179,12 @@ export interface Tap {
   readonly group?: number;
 }
 
+/** The effect of making a tap in an SELinux context: the shim makes it in a child, which it executes in the context. */
+export interface LabelledTap extends Omit<Tap, "kind"> {
+  readonly kind: "labelled-tap";
+  readonly selinuxContext: string;
+}
+
 /** The kinds of answers that an ASK collects, in the order of their numbers. */
 export const askKinds = ["arp", "neighbour", "dhcp", "echo", "echo6"] as const;
 
@@ -232,4 +238,17 @@ export interface Welcome {
 }
 
 /** A message from the engine. */
-export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap | Ask | Changes | Zone;
+export type EngineMessage =
+  | Welcome
+  | Reply
+  | Exec
+  | Find
+  | Read
+  | Netlink
+  | Sysctl
+  | Packet
+  | Tap
+  | LabelledTap
+  | Ask
+  | Changes
+  | Zone;

@@ -27,7 +27,8 @@ export type ReadEffect = Omit<Read, "kind">;
 export type NetlinkEffect = Omit<Netlink, "kind">;
 export type SysctlEffect = Omit<Sysctl, "kind">;
 export type PacketEffect = Omit<Packet, "kind">;
-export type TapEffect = Omit<Tap, "kind">;
+/** With a context the effect is a LABELLED_TAP, which earlier shims lack. */
+export type TapEffect = Omit<Tap, "kind"> & { readonly selinuxContext?: string };
 export type AskEffect = Omit<Ask, "kind">;
 export type ChangesEffect = Omit<Changes, "kind">;
 export type ZoneEffect = Omit<Zone, "kind">;

@@ -26,6 +26,7 @@
 #define NETLINK_COOKIE_PID 0x78656c70u /* the sender of the message with the namespace's cookie (PROTOCOL.md) */
 #define SYSCTL_MAX 65536               /* of one value */
 #define SYSCTLS_MAX (1u << 20)         /* of the values in one answer to SYSCTL */
+#define SELINUX_CONTEXT_MAX 4096       /* the kernel reads one page */
 #define PACKETS_MAX 64
 #define PACKET_MAX 1500
 #define ASKS_MAX 64                    /* ASKs at once */

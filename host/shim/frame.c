@@ -31,6 +31,7 @@ static const struct field fields[][8] = {
              FIELD(NUMBER, out_cap)},
     [CHANGES] = {FIELD(NUMBER, deadline_ms)},
     [ZONE] = {FIELD(NUMBER, protocol), FIELD(TEXT, name), FIELD(TEXT, second)},
+    [LABELLED_TAP] = {FIELD(TEXT, path), FIELD(TEXT, name), FIELD(FLAG, flag), FIELD(NUMBER, owner), FIELD(NUMBER, group), FIELD(TEXT, second)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 

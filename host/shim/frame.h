@@ -12,7 +12,7 @@ enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 4 };
 
 enum frame_type {
     REQUEST = 1, EXECUTED, FOUND, CONTENT, DONE, AGENT,
-    REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, SYSCTL, PACKET, TAP, ASK, CHANGES, ZONE, /* from the engine; those below 16 are from the shim */
+    REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, SYSCTL, PACKET, TAP, ASK, CHANGES, ZONE, LABELLED_TAP, /* from the engine; those below 16 are from the shim */
 };
 
 struct frame {

@@ -16,6 +16,7 @@
 #include "run-directory.h"
 #include "run-plugin.h"
 #include "spawn.h"
+#include "tap.h"
 
 static bool is_agent;         /* no runtime called: there is no reply */
 static bool has_effects;      /* the engine has asked for an effect: it has begun the call */
@@ -158,6 +159,7 @@ int main(int argc, char **argv) {
     bool has_root = is_agent && argc == 4 && strcmp(argv[2], "--root") == 0;
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
+    if (!called && is_tap_call(argc, argv)) return make_tap_of(argv);
     if (!called && !is_agent) { /* the about-text of the reference plugins */
         dprintf(STDERR_FILENO, "CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
                                "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");

@@ -18,8 +18,11 @@ static const struct {
     [SYSCTL] = {set_sysctls, NULL},
     [PACKET] = {open_packet, send_packets},
     [TAP] = {open_tap, make_tap},
+    [LABELLED_TAP] = {make_labelled_tap, NULL},
     [ASK] = {open_ask, NULL}, /* begin_ask() uses the descriptor */
 };
+
+static bool makes_tap(uint8_t type) { return type == TAP || type == LABELLED_TAP; }
 
 /* Whether the node's policy allows the effect. `on_node`: in the shim's own namespace. */
 static bool is_allowed(uint8_t type, const struct message *effect, bool on_node) {
@@ -29,7 +32,8 @@ static bool is_allowed(uint8_t type, const struct message *effect, bool on_node)
         return netlink_is_allowed(effect->protocol, effect->in, on_node) && (!on_node || moves_are_allowed(effect->protocol, effect->in, true));
     const char *kind = type == ASK ? ask_kind_name(effect->protocol) : NULL;
     if (kind != NULL) return policy_allows(POLICY_ASKS, kind, strlen(kind));
-    if (type == TAP) return policy_allows(POLICY_TAPS, (const char *)effect->name.data, effect->name.size);
+    if (type == LABELLED_TAP && !policy_allows(POLICY_CONTEXTS, (const char *)effect->second.data, effect->second.size)) return false;
+    if (makes_tap(type)) return policy_allows(POLICY_TAPS, (const char *)effect->name.data, effect->name.size);
     if (type != SYSCTL || !policy_bounds(keys)) return true;
     for (bool is_key = true; at < end; is_key = !is_key, at += strlen(at) + 1) /* a key, then its value */
         if (is_key && !policy_allows(keys, at, strlen(at))) return false;
@@ -50,7 +54,7 @@ static int open_target(uint8_t type, const struct message *effect) {
 
 /* Carries out an effect that names no namespace. Plexus sends packets, asks neighbours and makes taps in pods alone. */
 static int open_here(uint8_t type, const struct message *effect, struct done *done) {
-    bool pod_only = type == PACKET || type == TAP || type == ASK;
+    bool pod_only = type == PACKET || makes_tap(type) || type == ASK;
     errno = pod_only ? EXDEV : POLICY_REFUSES;
     return !pod_only && is_allowed(type, effect, true) ? effects[type].open(effect, done) : -1;
 }

@@ -1,4 +1,4 @@
-/* Dispatches the effects that act in a network namespace: NETLINK, SYSCTL, PACKET, TAP, ASK. */
+/* Dispatches the effects that act in a network namespace: NETLINK, SYSCTL, PACKET, TAP, LABELLED_TAP, ASK. */
 #ifndef PLEXUS_NAMESPACE_EFFECTS_H
 #define PLEXUS_NAMESPACE_EFFECTS_H
 

@@ -1,4 +1,4 @@
-/* The outcome of an effect in a network namespace: NETLINK, SYSCTL, PACKET, TAP or ASK. */
+/* The outcome of an effect in a network namespace: NETLINK, SYSCTL, PACKET, TAP, LABELLED_TAP or ASK. */
 #ifndef PLEXUS_NETWORK_EFFECT_H
 #define PLEXUS_NETWORK_EFFECT_H
 

@@ -5,7 +5,7 @@ static const char *const members[POLICY_LISTS] = {
     [POLICY_NODE_SYSCTLS] = "nodeSysctls", [POLICY_POD_SYSCTLS] = "podSysctls", [POLICY_TAPS] = "taps",
     [POLICY_DEVICES] = "devices",          [POLICY_FUNCTIONS] = "physicalFunctions",
     [POLICY_ASKS] = "asks",                [POLICY_TABLES] = "nodeTables",
-    [POLICY_ZONES] = "firewalldZones",
+    [POLICY_ZONES] = "firewalldZones",     [POLICY_CONTEXTS] = "selinuxContexts",
 };
 
 struct reader {
@@ -59,7 +59,7 @@ static const char *take_member(struct reader *reader, struct policy *policy) {
         policy->bounds[list] = true;
         return take(reader, ':') ? take_list(reader, &policy->patterns[list]) : "a colon is missing";
     }
-    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps, devices, physicalFunctions, asks, nodeTables and firewalldZones exist";
+    return "the key is unknown; plugins, directories, nodeNetlink, nodeSysctls, podSysctls, taps, devices, physicalFunctions, asks, nodeTables, firewalldZones and selinuxContexts exist";
 }
 
 const char *policy_parse(const char *text, struct policy *policy, unsigned *line) {

@@ -20,6 +20,7 @@ enum policy_list {
     POLICY_ASKS,         /* kinds of ASK */
     POLICY_TABLES,       /* nftables' tables in the shim's own namespace that messages change, as `netdev/NAME` */
     POLICY_ZONES,        /* zones of firewalld whose sources are changed or read */
+    POLICY_CONTEXTS,     /* SELinux contexts in which taps are made */
     POLICY_LISTS,
 };
 

@@ -14,6 +14,14 @@ int memory_file(const char *name) {
     return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd; /* kernels before 6.3 */
 }
 
+/* Chooses the SELinux context of the next execve. False: errno, such as EINVAL for an unknown context, or where SELinux is off. */
+static bool choose_context(const char *context) {
+    int fd = open("/proc/self/attr/exec", O_WRONLY | O_CLOEXEC);
+    ssize_t size = (ssize_t)strlen(context), written = fd < 0 ? -1 : write(fd, context, (size_t)size);
+    if (fd >= 0) close(fd);
+    return written == size;
+}
+
 /* Runs in the child, which still uses the parent's memory: system calls only, and no return. */
 static _Noreturn void exec_in_child(const struct spawn *spawn, char *const *environment, pid_t parent, volatile int *error) {
     sigset_t no_signals;
@@ -25,6 +33,7 @@ static _Noreturn void exec_in_child(const struct spawn *spawn, char *const *envi
         if (fd == target) ready = fcntl(fd, F_SETFD, 0) == 0;
         else if (fd >= 0) ready = dup2(fd, target) == target;
     }
+    if (ready && spawn->selinux_context != NULL) ready = choose_context(spawn->selinux_context);
     if (ready && spawn->directory != NULL) ready = chdir(spawn->directory) == 0;
     /* The signal comes when the forking thread ends; the shim has one thread. A set-uid plugin loses the signal. */
     if (ready && spawn->dies_with_parent) ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;

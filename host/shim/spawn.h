@@ -11,6 +11,7 @@ struct spawn {
     const struct buffer *environment; /* `KEY=value\0`, repeated */
     int fds[SPAWN_FDS];     /* become descriptors 0 to 4; -1 in the last two places: no such descriptor. The last is not 3 */
     const char *directory;  /* working directory; NULL: the shim's */
+    const char *selinux_context; /* of the process from its execve on; NULL: the policy's rule decides */
     bool dies_with_parent;  /* gets SIGKILL when the shim ends for any reason */
 };
 

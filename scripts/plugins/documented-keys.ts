@@ -61,7 +61,6 @@ export const documentedKeys: Readonly<Record<string, DocumentedKeys>> = {
   static: { keys: ["ipam.addresses", "ipam.routes", "ipam.dns", "args.cni.ips", "runtimeConfig.ips"] },
   tap: {
     keys: words("multiQueue mtu mac owner group selinuxContext bridge ipam dns runtimeConfig.mac"),
-    refused: { selinuxContext: "the contract's `add-tap` has no SELinux context" },
   },
   tuning: {
     keys: words("sysctl mac mtu promisc allmulti txQLen dataDir args.cni runtimeConfig.mac"),

@@ -19,6 +19,12 @@ export const devicePattern: ElementRule = {
     "the name of a link, or mac:, pci: or driver: with a device's MAC, PCI address or driver, in which * stands for anything",
 };
 
+/** An SELinux context, or a pattern of contexts. */
+export const contextPattern: ElementRule = {
+  pattern: /^[!-.0-~]{1,255}$/,
+  wanted: "an SELinux context, 1 to 255 ASCII characters without space and /, in which * stands for anything",
+};
+
 /** The name of a chain of iptables (at most 28 characters), or a pattern of such names. */
 export const chainPattern: ElementRule = {
   pattern: /^[a-zA-Z0-9_*][a-zA-Z0-9_.*-]{0,27}$/,

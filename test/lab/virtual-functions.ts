@@ -42,11 +42,17 @@ export function firstLinkOf(pci: string): string {
   return shown.find(({ parentdev }) => parentdev === pci)?.ifname ?? "";
 }
 
+/** The names of the links of a function and of its physical function. */
+export interface FunctionLinks {
+  readonly link: string;
+  readonly physical: string;
+}
+
 /** Moves the links of a function and of its physical function to a namespace, and answers their names; the physical one's link gets a carrier there. */
 export async function moveFunction(
   { pci, physicalPci }: TestFunction,
   to: NamespaceCommands & { readonly name: string },
-): Promise<{ readonly link: string; readonly physical: string }> {
+): Promise<FunctionLinks> {
   await until("the kernel returned the function's links", () => firstLinkOf(pci) !== "" && firstLinkOf(physicalPci) !== "");
   const [link, physical] = [firstLinkOf(pci), firstLinkOf(physicalPci)];
   for (const name of [link, physical]) inFirstNamespace("ip", "link", "set", name, "netns", to.name);
@@ -77,4 +83,42 @@ export function functionSettings(where: NamespaceCommands, physical: string): Re
 /** The VLAN in such settings; undefined: none. */
 export function vlanOf(settings: Readonly<Record<string, unknown>>): string | undefined {
   return /"vlan":(\d+)/u.exec(JSON.stringify(settings["vlan_list"] ?? []))?.[1];
+}
+
+/** The administrative MAC of a function for which nobody has set one. */
+const noMac = "00:00:00:00:00:00";
+
+/**
+ * The settings without a MAC that the function's own driver has set: igb reports the last MAC that either side has set, and the function's driver sets that of
+ * its link whenever the link comes up.
+ */
+export function settingsWithoutOwnMac(
+  settings: Readonly<Record<string, unknown>>,
+  linkMac: string,
+): Readonly<Record<string, unknown>> {
+  return settings["address"] === linkMac ? { ...settings, address: noMac } : settings;
+}
+
+/**
+ * Gives the first function its first settings, and the node its link, from wherever an attachment has left it. The pods that had the function must be gone:
+ * the kernel has returned a link of theirs to the machine's first namespace.
+ */
+export async function resetFunction(
+  { pci }: TestFunction,
+  node: NamespaceCommands & { readonly name: string },
+  { link, physical }: FunctionLinks,
+): Promise<void> {
+  const isOnNode = (): boolean => node.links().some(({ name }) => name === link);
+  await until("the function's link came back", () => isOnNode() || firstLinkOf(pci) !== "");
+  if (!isOnNode()) {
+    const name = firstLinkOf(pci);
+    inFirstNamespace("ip", "link", "set", name, "down");
+    if (name !== link) inFirstNamespace("ip", "link", "set", name, "name", link);
+    inFirstNamespace("ip", "link", "set", link, "netns", node.name);
+  }
+  node.exec(["ip", "link", "set", link, "down"]);
+  const settings = ["mac", noMac, "vlan", "0", "spoofchk", "on", "trust", "off", "max_tx_rate", "0"];
+  // One setting in each call: igb lacks some, and one refusal would end the others.
+  for (let at = 0; at < settings.length; at += 2)
+    node.exec(["ip", "link", "set", "dev", physical, "vf", "0", ...settings.slice(at, at + 2)]);
 }

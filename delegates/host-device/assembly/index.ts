@@ -16,7 +16,11 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   const driver = Driver.of(settings.deviceId, NO_DEVICE);
   if (driver.fault !== null) return SuccessOrFault.err(driver.fault as Fault);
-  if (driver.isOfUserSpace) return resultWithoutLink(request, settings.ipam, null, settings.dns, NO_ADDRESS);
+  if (driver.isOfUserSpace) {
+    const result = resultWithoutLink(request, settings.ipam, null, NO_ADDRESS);
+    if (result.isOk && settings.ipam != "") result.value.dns = settings.dns;
+    return result;
+  }
   const made = new MainInterface(request);
   made.making.push(Operation.takeDevice(new Taking(settings.selector, made.name, false)));
   made.unmaking = Operation.giveBack(made.name);

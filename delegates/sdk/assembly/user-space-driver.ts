@@ -3,7 +3,7 @@
 import * as delegation from "./abi/delegation";
 import { DeviceSelector, findDevice } from "./abi/links";
 import { AttachmentRequest, SuccessOrFault } from "./abi/plugin";
-import { Dns, Fault, IpConfig, NetworkInterface, Success } from "./abi/types";
+import { Fault, IpConfig, NetworkInterface, Success } from "./abi/types";
 import { ownFault } from "./faults";
 import { Some } from "./some";
 
@@ -35,13 +35,7 @@ export class Driver {
  * The result of a device that a driver of user space has: the addresses are the application's to use. `noAddress`: the code of the fault where IPAM
  * answers none; its DEL is called then.
  */
-export function resultWithoutLink(
-  request: AttachmentRequest,
-  ipam: string,
-  mac: string | null,
-  dns: Dns | null,
-  noAddress: u32,
-): SuccessOrFault {
+export function resultWithoutLink(request: AttachmentRequest, ipam: string, mac: string | null, noAddress: u32): SuccessOrFault {
   const result = new Success();
   const device = new NetworkInterface(request.attachment.ifname);
   device.sandbox = request.attachment.netns;
@@ -62,6 +56,6 @@ export function resultWithoutLink(
     result.ips.push(ip);
   }
   result.routes = answer.value.routes;
-  result.dns = dns;
+  result.dns = answer.value.dns;
   return SuccessOrFault.ok(result);
 }

@@ -26,6 +26,7 @@ const widestGrant: LinkGrant = {
   devices: ["*", "mac:*", "pci:*", "driver:*"],
   vfVlans: ["0-4095"],
   vfTrust: true,
+  selinuxContexts: ["*"],
   forwarding: true,
 };
 

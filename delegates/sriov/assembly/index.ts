@@ -33,13 +33,13 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   made.notifiesIpv4 = true;
   made.notifiesIpv6 = true;
   made.reportsMtu = true;
-  made.dns = settings.dns;
+  made.keepsIpamDns = true;
   return made.add();
 }
 
 /** A driver of user space has the function, so that only the physical function's side is set. */
 function withoutLink(request: AttachmentRequest, settings: Settings): SuccessOrFault {
-  const result = resultWithoutLink(request, settings.ipam, settings.mac, settings.dns, NO_ADDRESS);
+  const result = resultWithoutLink(request, settings.ipam, settings.mac, NO_ADDRESS);
   const vf = settings.vf;
   if (!result.isOk || vf === null) return result;
   const applied = apply([Operation.setVf(vf)]);

@@ -1,12 +1,11 @@
 // The configuration, read like sriov-cni does.
 
 import { DeviceSelector, VfLinkState, VfSettings } from "plexus/abi/links";
-import { Arg, Dns, Fault, Network } from "plexus/abi/types";
+import { Arg, Fault, Network } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { folded, foldedMember } from "plexus/folded";
 import { ipamType } from "plexus/ipam";
 import { quote } from "plexus/json";
-import { readDns } from "plexus/network-dns";
 import { RequestedMac } from "plexus/requested-mac";
 import { Some } from "plexus/some";
 
@@ -22,7 +21,6 @@ const topKeys: StaticArray<string> = [
   "min_tx_rate",
   "max_tx_rate",
   "ipam",
-  "dns",
   "runtimeConfig",
 ];
 const runtimeKeys: StaticArray<string> = ["deviceID"];
@@ -42,7 +40,6 @@ export class Settings {
   /** The settings of the virtual function at its physical function; null: none is set. */
   vf: VfSettings | null = null;
   ipam: string = "";
-  dns: Dns | null = null;
 
   /** `needsDevice`: false for STATUS, whose configuration has no `runtimeConfig`. */
   static read(network: Network, args: Array<Arg>, needsDevice: bool): Settings {
@@ -59,7 +56,6 @@ export class Settings {
         "the PCI address of a virtual function is required; a resource of the pod or its claim gives it, too",
       );
     settings.ipam = ipamType(root);
-    if (settings.ipam != "") settings.dns = readDns(root);
     const requested = RequestedMac.read(root, args);
     settings.mac = requested.mac;
     settings.readFunction(root);

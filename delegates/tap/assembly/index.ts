@@ -22,6 +22,7 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (settings.mtu != 0) tap.mtu = new Some<u32>(settings.mtu);
   tap.owner = settings.owner;
   tap.group = settings.group;
+  tap.selinuxContext = settings.selinuxContext;
   made.making.push(Operation.addTap(tap));
   // Up before it gets addresses: without a carrier the kernel makes the multicast route with the first address of a link that is up.
   const change = broughtUp(new LinkName(Place.Pod, made.name));

@@ -33,6 +33,8 @@ export class Settings {
   mac: string | null = null;
   owner: Some<u32> | null = null;
   group: Some<u32> | null = null;
+  /** The SELinux context in which the device is made; null: that of Plexus. */
+  selinuxContext: string | null = null;
   /** A bridge of the pod whose port the device becomes; "" for none. */
   bridge: string = "";
   ipam: string = "";
@@ -47,8 +49,7 @@ export class Settings {
     settings.owner = readId(root, "owner");
     settings.group = readId(root, "group");
     const context = root.string("selinuxContext");
-    if (context !== null && context != "")
-      root.refuse("selinuxContext", "is not possible: a sandboxed delegate cannot choose the SELinux context of a device");
+    if (context !== null && context != "") settings.selinuxContext = context;
     const bridge = root.string("bridge");
     if (bridge !== null) settings.bridge = bridge;
     settings.ipam = ipamType(root);

@@ -35,3 +35,20 @@ test("a virtual function is set in ADD with a pod only", () => {
   expect(refusal({ devices }, {}, { verb: "DEL" })).toContain(misuse);
   expect(refusal({ devices }, {}, { attachment: { ifname: "net1", netns: "" } })).toContain(misuse);
 });
+
+test("an SELinux context of a tap needs a grant", () => {
+  const attachment = { ifname: "net1", netns: "/run/netns/one" };
+  const refusalOf = (selinuxContexts: readonly string[] | undefined, selinuxContext: string): string | undefined => {
+    const grant = selinuxContexts === undefined ? {} : { selinuxContexts };
+    const checked = checkOperations({ type: "tap", grant, verb: "ADD", attachment }, [
+      { tag: "add-tap", val: { name: "net1", multiQueue: false, selinuxContext } },
+    ]);
+    return checked.ok ? undefined : `${checked.fault.kind} ${checked.fault.msg}`;
+  };
+  const context = "system_u:system_r:machine_t:s0:c1,c2";
+  expect(refusalOf(["system_u:system_r:machine_t:*"], context)).toBeUndefined();
+  for (const granted of [undefined, [], ["system_u:system_r:other_t:*"]])
+    expect(refusalOf(granted, context)).toContain("NOT_GRANTED links: operation 0 (add-tap): the SELinux context");
+  for (const malformed of ["", "a b", "a/b", "c".repeat(256)])
+    expect(refusalOf(["*"], malformed)).toMatch(/^CAPABILITY_MISUSED .*is not an SELinux context$/u);
+});

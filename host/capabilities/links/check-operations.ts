@@ -3,9 +3,10 @@
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { vlanRange } from "../../../src/configuration/grant-patterns.ts";
+import { quote } from "../../../src/json/quote.ts";
 import type { LinksLinkName, LinksOperation, LinksVfSettings } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
-import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
+import { denied, isListed, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
 import { type LinkAliases, learnAliases } from "./link-aliases.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { networkOutsideGrant, ungrantedNodeAddress } from "./networks.ts";
@@ -55,6 +56,9 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
       );
     if (operation.tag === "take-device" && (scope.grant.devices ?? []).length === 0)
       return failed(denied(scope, "devices", `${label}: the device of the node with ${selectorText(operation.val.device)}`));
+    const context = operation.tag === "add-tap" ? operation.val.selinuxContext : undefined;
+    if (context !== undefined && !isListed(scope.grant.selinuxContexts, context))
+      return failed(denied(scope, "selinuxContexts", `${label}: the SELinux context ${quote(context, 200)}`));
     const checked = operation.tag === "set-vf" ? checkFunction(scope, label, operation.val) : ok(undefined);
     if (!checked.ok) return checked;
     const forwarding = forwardingRequest(operation);

@@ -70,6 +70,7 @@ export type GrantKey =
   | "devices"
   | "vfVlans"
   | "vfTrust"
+  | "selinuxContexts"
   | "forwarding";
 
 /** The name of a VLAN gateway: `<bridge>.<id>`. */

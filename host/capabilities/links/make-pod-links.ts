@@ -2,6 +2,7 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { linkChange, linkRemoval, linkRequest } from "../../system/netlink/link-change.ts";
 import { newBond, newDummy, newIpvlan, newMacvlan, newVlan, newVrf, type NewUpper } from "../../system/netlink/link-creation.ts";
 import { linkStatesIn } from "../../system/netlink/link-state.ts";
@@ -83,15 +84,17 @@ function learn(transaction: LinkTransaction, name: string, made: Awaited<ReturnT
 
 /** Makes a TAP link through /dev/net/tun, for which rtnetlink has no message, then sets its MAC and MTU. */
 export async function addTap(transaction: LinkTransaction, tap: LinksTap): Promise<Result<void>> {
-  const { name, mac, mtu, multiQueue, owner, group } = tap;
+  const { name, mac, mtu, multiQueue, owner, group, selinuxContext } = tap;
   if (!(await transaction.effects.flush())) return transaction.failed();
   const errno = await transaction.namespaces.makeTap({
     name,
     multiQueue,
     ...(owner === undefined ? {} : { owner }),
     ...(group === undefined ? {} : { group }),
+    ...(selinuxContext === undefined ? {} : { selinuxContext }),
   });
-  const action = `making ${linkText("pod", name)}`;
+  const context = selinuxContext === undefined ? "" : ` in the SELinux context ${quote(selinuxContext, 200)}`;
+  const action = `making ${linkText("pod", name)}${context}`;
   if (errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${transaction.label}: ${action}: ${systemError(errno)}`));
   transaction.effects.record({
     action,

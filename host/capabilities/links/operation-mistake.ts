@@ -18,6 +18,7 @@ const maxQos = 7;
 const maxMtu = 0x7fff_ffff;
 const maxAlternativeNames = 16;
 const maxAlternativeNameLength = 127;
+const selinuxContextPattern = /^[!-.0-~]{1,255}$/u;
 
 /** The reason why the operation is malformed; undefined where it is well formed. */
 export function operationMistake(operation: LinksOperation): string | undefined {
@@ -48,9 +49,12 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return first(vlanMistake(operation.val.id), sizeMistake(operation.val.mtu));
     case "add-veth":
       return vethMistake(operation.val);
+    case "add-tap": {
+      const { mac, mtu, selinuxContext } = operation.val;
+      return first(macMistake(mac), sizeMistake(mtu), contextMistake(selinuxContext));
+    }
     case "add-macvlan":
     case "add-dummy":
-    case "add-tap":
       return first(macMistake(operation.val.mac), sizeMistake(operation.val.mtu));
     case "add-ipvlan":
       return sizeMistake(operation.val.mtu);
@@ -194,6 +198,10 @@ function first(...mistakes: readonly (string | undefined)[]): string | undefined
 
 function macMistake(mac: string | undefined): string | undefined {
   return mac === undefined || macBytes(mac) !== undefined ? undefined : `${shown(mac)} is not a MAC address`;
+}
+
+function contextMistake(context: string | undefined): string | undefined {
+  return context === undefined || selinuxContextPattern.test(context) ? undefined : `${shown(context)} is not an SELinux context`;
 }
 
 function sizeMistake(mtu: number | undefined): string | undefined {

@@ -43,6 +43,7 @@ function neededScopes(config: Configuration, ifname: string, imported: readonly 
     if (typeof vlan === "number") add("links", "vfVlans", "vlan", String(vlan));
     if (trust === "on" || spoofchk === "off") add("links", "vfTrust", trust === "on" ? "trust" : "spoofchk", true);
   }
+  if (config["type"] === "tap") add("links", "selinuxContexts", "selinuxContext", text("selinuxContext"));
   const { ipam, sysctl } = config;
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
   if (isJsonObject(ipam) && typeof ipam["pool"] === "string") add("leases", "pools", "ipam.pool", ipam["pool"]);

@@ -105,7 +105,7 @@ const sriov: Rows = {
   "DE-SRIOV-11": "The key `max_tx_rate` is the maximum rate in Mbit/s; 0: no bound.",
   "DE-SRIOV-12": "The key `ipam` gives the function addresses and routes; without it, the function is brought up only.",
   "DE-SRIOV-13": "The key `runtimeConfig.deviceID` takes precedence over `deviceID`.",
-  "DE-SRIOV-14": "The key `dns` is the result's, where there is an `ipam`.",
+  "DE-SRIOV-14": "The result's `dns` is that of `ipam`; the key `dns` has no effect.",
   "DE-SRIOV-15": "The keys `logLevel` and `logFile` have no effect.",
   "DE-SRIOV-16": "A function of a driver of user space (DPDK) is set and stays where it is.",
 };

@@ -5,6 +5,7 @@ import { readCidr } from "../../net/ip.ts";
 import {
   addressPattern,
   chainPattern,
+  contextPattern,
   devicePattern,
   interfaceIdPattern,
   linkPattern,
@@ -100,6 +101,10 @@ const linkKeys = {
     kind: boolean,
     about:
       "Whether a delegate may trust a granted virtual function, and switch off its spoof check; false by default. A pod with a trusted function may change its MAC and receive frames of others.",
+  }),
+  selinuxContexts: key({
+    kind: listOf(contextPattern),
+    about: "SELinux contexts in which a delegate may make a tap in the pod; * is a wildcard. None by default.",
   }),
   forwarding: key({ kind: boolean, about: "Whether a delegate may switch on the node's IP forwarding; false by default." }),
   vethQueues: key({

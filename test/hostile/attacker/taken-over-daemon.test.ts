@@ -797,6 +797,19 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
         const tap = (name: string) => engine.tap({ path: pod.path, name, multiQueue: false });
         expect(await tap("vm1")).toMatchObject({ errno: 0, sent: true });
         expect(await tap("tap1")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        const labelled = { path: pod.path, name: "tap1", multiQueue: false, selinuxContext: "u:r:machine_t" };
+        expect(await engine.labelledTap(labelled)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+      });
+    });
+
+    test.skipIf(missing("TAP", tunDevice))("`selinuxContexts`: no tap is made in another context", async () => {
+      policy({ selinuxContexts: ["system_u:*:machine_t"] });
+      await attackBounded(async (engine) => {
+        const tap = (selinuxContext: string) =>
+          engine.labelledTap({ path: pod.path, name: "vm2", multiQueue: false, selinuxContext });
+        expect(await tap("system_u:system_r:kernel_t")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        // SELinux of this machine knows no such context.
+        expect((await tap("system_u:system_r:machine_t")).errno).not.toBe(EKEYREJECTED);
       });
     });
   });

@@ -8,9 +8,11 @@ import { join } from "node:path";
 import { testCache, unpackPackages } from "../debian-packages.ts";
 import { emulator } from "./kernel.ts";
 
-/** The arguments for an adapter on a PCI Express port of its own, whose network leads nowhere. */
+/** The arguments for an adapter on a PCI Express port of its own, whose network leads nowhere. Without `ipv6=off` its router would give each function addresses. */
 export const adapter: readonly string[] =
-  "-M q35 -netdev user,id=n0,restrict=on -device pcie-root-port,id=rp0,slot=1,chassis=1 -device igb,netdev=n0,bus=rp0".split(" ");
+  "-M q35 -netdev user,id=n0,restrict=on,ipv6=off -device pcie-root-port,id=rp0,slot=1,chassis=1 -device igb,netdev=n0,bus=rp0".split(
+    " ",
+  );
 
 /** A program with its environment. */
 export interface Emulator {

@@ -23,6 +23,8 @@ export interface MachineRun {
    * machine. Otherwise two processors and the time of day.
    */
   readonly countsInstructions?: boolean;
+  /** Further arguments of the kernel. */
+  readonly kernelArguments?: string;
   /** An emulator whose machine has an adapter with virtual functions. Absent: the machine has no adapter. */
   readonly adapterEmulator?: Emulator;
   /** Called with the machine's console output. */
@@ -32,7 +34,7 @@ export interface MachineRun {
 /** Runs the command. Returns its exit status, or the reason why it has none. */
 export async function runInMachine(
   kernel: VmKernel,
-  { command, modules, memoryMiB, countsInstructions = false, adapterEmulator, show }: MachineRun,
+  { command, modules, memoryMiB, countsInstructions = false, kernelArguments = "", adapterEmulator, show }: MachineRun,
 ): Promise<number | string> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vm-"));
   try {
@@ -54,7 +56,7 @@ export async function runInMachine(
     const line = `${processors} -cpu max -m ${memoryMiB} -nographic -nic none -no-reboot`;
     const share = "local,path=/,mount_tag=root,security_model=passthrough,readonly=on,multidevs=remap";
     // On a busy machine the emulated timer comes too late for the kernel's check of its interrupt, which would end in a panic.
-    const append = `console=ttyS0 quiet panic=-1 no_timer_check plexus_run=${join(directory, "command.sh")}`;
+    const append = `console=ttyS0 quiet panic=-1 no_timer_check ${kernelArguments} plexus_run=${join(directory, "command.sh")}`;
     const { program, env } = adapterEmulator ?? { program: emulator, env: {} };
     const devices = adapterEmulator === undefined ? [] : adapter;
     const machine = spawn(

@@ -10,6 +10,7 @@ import { goDirectory } from "../peers/specifications.ts";
 import { adapterEmulator } from "./adapter-emulator.ts";
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
+import { loadPolicy, selinuxArguments } from "./selinux.ts";
 
 // libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it. Go's netlink library, as bond-cni uses it, also
 // opens a socket of xfrm_user.
@@ -47,10 +48,17 @@ const isCluster = isIn("test/cluster/");
 const project = isCluster ? "cluster" : isIn("test/peers/") || words.some((word) => word.includes(".long.")) ? "long" : "places";
 const slow = "--testTimeout=900000 --hookTimeout=900000";
 const fieldPlugins = process.env["PLEXUS_FIELD_PLUGINS"];
+// A test of SELinux has the word in its file's name.
+const policy = words.some((word) => word.includes("selinux")) ? loadPolicy() : undefined;
+if (typeof policy === "object") {
+  process.stderr.write(`plexus: no SELinux: ${policy.reason}\n`);
+  process.exit(3);
+}
 const command = [
   // Some suites of peers build a program of their module.
   `export PATH="$PWD/node_modules/.bin:$PATH${isIn("test/peers/") ? `:${goDirectory()}` : ""}" CI=true`,
   ...(fieldPlugins === undefined ? [] : [`export PLEXUS_FIELD_PLUGINS='${resolve(fieldPlugins)}'`]),
+  ...(policy === undefined ? [] : [policy]),
   // The kernel makes the links of virtual functions a moment later.
   "for file in /sys/class/net/*/device/sriov_numvfs; do [ ! -e $file ] || { echo 2 >$file; sleep 10; }; done",
   `unshare --net --mount --propagation private -- sh scripts/private.sh test --project ${project} ${slow} ${quoted.join(" ")}`,
@@ -66,6 +74,7 @@ const status = await runInMachine(kernel, {
   command,
   modules: withFunctions === undefined ? modules : [...modules, "igb", "igbvf"],
   ...(withFunctions === undefined ? {} : { adapterEmulator: withFunctions }),
+  ...(policy === undefined ? {} : { kernelArguments: selinuxArguments }),
   memoryMiB: 4096,
   countsInstructions: isCluster,
   show(text) {

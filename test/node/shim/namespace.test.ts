@@ -359,6 +359,24 @@ describe.skipIf(missing("a pod's network namespace", missingPrivateNamespaces))(
     for (const name of ["n".repeat(16), "a/b"]) expect(await tap(name)).toMatchObject({ errno: EINVAL, sent: false });
   });
 
+  const unlabelled = missing("LABELLED_TAP where no policy knows the context", tunDevice);
+  test.skipIf(unlabelled)("LABELLED_TAP makes no tap in a context that no policy of SELinux knows", async () => {
+    const made = await run((engine) =>
+      engine.labelledTap({ path: pod.path, name: "tap9", multiQueue: false, selinuxContext: "u:r:plexus_unknown_t" }),
+    );
+    expect(made).toMatchObject({ errno: expect.any(Number), sent: false });
+    expect(made.errno).not.toBe(0);
+    expect(tapSettings("tap9")).toBeUndefined();
+    for (const selinuxContext of ["", "c".repeat(5000)])
+      expect(
+        await run((engine) => engine.labelledTap({ path: pod.path, name: "tap9", multiQueue: false, selinuxContext })),
+      ).toMatchObject({ errno: EINVAL, sent: false });
+    // The child's part alone, as the shim executes it: the arguments of its own are no command of a user.
+    const child = [shop.shim, "tap", "tap9", "1", "4294967295", "0"] as const;
+    expect([pod.exec(child).status, tapSettings("tap9")]).toEqual([0, expect.stringMatching(/multi_queue .*group root/u)]);
+    expect(pod.exec(child).status).toBe(EBUSY);
+  });
+
   test("each effect refuses the path of the shim's link namespace, and the path of another file", async () => {
     const link = join(shop.directory, "own");
     symlinkSync("/proc/self/ns/net", link);

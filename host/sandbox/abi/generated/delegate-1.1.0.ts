@@ -244,6 +244,7 @@ export interface LinksTap {
   readonly multiQueue: boolean;
   readonly owner?: number | undefined;
   readonly group?: number | undefined;
+  readonly selinuxContext?: string | undefined;
 }
 
 /** The WIT type `links.bond-mode`. */
@@ -1129,6 +1130,7 @@ function loadLinksTap(g: Guest, at: number): LinksTap {
     multiQueue: g.bool(at + 28),
     owner: (g.discriminant(at + 32, 1, 2) === 0 ? undefined : g.u32(at + 32 + 4)),
     group: (g.discriminant(at + 40, 1, 2) === 0 ? undefined : g.u32(at + 40 + 4)),
+    selinuxContext: (g.discriminant(at + 48, 1, 2) === 0 ? undefined : g.loadString(at + 48 + 4)),
   };
 }
 

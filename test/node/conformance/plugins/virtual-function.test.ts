@@ -5,13 +5,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fieldPlugin, fieldPluginIsThere } from "../../../lab/field-plugins.ts";
-import type { PodNamespace } from "../../../lab/namespaces.ts";
+import { createPodNamespace, type PodNamespace } from "../../../lab/namespaces.ts";
 import type { Answer } from "../../../lab/plexus.ts";
 import { iproute2, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { openStage, type Stage } from "../../../lab/stage.ts";
-import { firstFunction, functionSettings, moveFunction, virtualFunction } from "../../../lab/virtual-functions.ts";
+import {
+  firstFunction,
+  type FunctionLinks,
+  functionSettings,
+  moveFunction,
+  resetFunction,
+  settingsWithoutOwnMac,
+  virtualFunction,
+} from "../../../lab/virtual-functions.ts";
 import { type Kind, kinds, patience } from "./side-by-side.ts";
-import { accepted, type FunctionConfiguration, refused } from "./virtual-function-configurations.ts";
+import { accepted, type FunctionConfiguration, onlyOfComponent, refused } from "./virtual-function-configurations.ts";
 
 const unable = missing(
   "the delegate sriov compared with sriov-cni",
@@ -47,20 +55,21 @@ const resultOf = ({ added }: Outcome): unknown =>
 const stateOf = (pod: PodNamespace): unknown => ({
   links: pod.links(),
   addresses: pod.addresses(),
-  routes: [pod.routes(4), pod.routes(6)],
+  // The kernel makes the route of the link's own addresses when the carrier comes.
+  routes: [pod.routes(4), pod.routes(6).filter((route) => route !== "fe80::/64")],
 });
 
 describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", () => {
   const vf = firstFunction() ?? { pci: "", physicalPci: "" };
   let stage: Stage;
-  let physical: string;
+  let links: FunctionLinks;
   let entrance: string;
   let before: unknown;
   const outcomes = new Map<string, Readonly<Record<Kind, Outcome>>>();
 
   beforeAll(async () => {
     stage = openStage({ components: ["sriov", "ipam-host-local"], native: ["sriov"], findNative: fieldPlugin });
-    ({ physical } = await moveFunction(vf, stage.node));
+    links = await moveFunction(vf, stage.node);
     // sriov-cni finds the physical function's link in /sys, which must be the one of the node's namespace.
     entrance = join(stage.plexus.directory, "enter-with-sys");
     writeFileSync(entrance, `#!/bin/sh\nexec ip netns exec ${stage.node.name} ${stage.plexus.cniPath}/plexus\n`, { mode: 0o755 });
@@ -74,11 +83,19 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
   // The kernel returns the links to the machine's first namespace with the end of the node's.
   afterAll(() => stage?.dispose());
 
-  const stateOfNode = (): unknown => ({ settings: functionSettings(stage.node, physical), links: stage.node.links() });
+  function stateOfNode(): unknown {
+    const onNode = stage.node.links();
+    const mac = onNode.find(({ name }) => name === links.link)?.mac ?? "";
+    return { settings: settingsWithoutOwnMac(functionSettings(stage.node, links.physical), mac), links: onNode };
+  }
 
-  function configOf({ step, runtimeConfig, hasDevice, cniVersion = "1.0.0" }: FunctionConfiguration, kind: Kind): object {
+  function configOf(
+    { step, runtimeConfig, hasDevice, cniVersion = "1.0.0" }: FunctionConfiguration,
+    kind: Kind,
+    leases: string,
+  ): object {
     const grants = {
-      "ipam-host-local": { log: {}, leases: { directories: [stage.leases] }, resolver: {} },
+      "ipam-host-local": { log: {}, leases: { directories: [`${stage.leases}/`] }, resolver: {} },
       sriov: {
         log: {},
         delegation: { plugins: ["ipam-host-local"] },
@@ -93,7 +110,9 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
     // Generous, because an emulated machine is slow and the test measures no time.
     const limits = { timeMs: 60_000, admissionMs: 60_000 };
     // sriov-cni reads no runtimeConfig.deviceID: meta-plugins write the device's address into the plugin's own key.
-    const plugin = { type: "sriov", ...(hasDevice === false ? {} : { deviceID: vf.pci }), ...step };
+    // Leases of their own: IPAM would give the second plugin the next address.
+    const ipam = step.ipam === undefined ? {} : { ipam: { ...step.ipam, dataDir: join(stage.leases, leases) } };
+    const plugin = { type: "sriov", ...(hasDevice === false ? {} : { deviceID: vf.pci }), ...step, ...ipam };
     return stage.network([plugin], {
       cniVersion,
       wasm: { grants, limits, prefer: kind === "wasm" ? ["sriov"] : [] },
@@ -102,8 +121,8 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
   }
 
   async function run(each: FunctionConfiguration, kind: Kind): Promise<Outcome> {
-    const pod = stage.pod();
-    const config = configOf(each, kind);
+    const pod = createPodNamespace();
+    const config = configOf(each, kind, pod.name);
     const call = (verb: string): Promise<Answer> =>
       stage.plexus.callThrough(entrance, {
         verb,
@@ -114,11 +133,15 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
         ...(each.args === undefined ? {} : { args: each.args }),
       });
     const added = await call("ADD");
-    const settings = functionSettings(stage.node, physical);
+    const settings = functionSettings(stage.node, links.physical);
     const inPod = stateOf(pod);
     const checked = added.status === 0 && (each.cniVersion ?? "1.0.0") >= "0.4.0" ? (await call("CHECK")).status : 0;
     const deleted = [(await call("DEL")).status, (await call("DEL")).status];
-    return { added, settings, inPod, checked, deleted, left: stateOfNode() };
+    const left = stateOfNode();
+    pod.dispose();
+    // A difference would otherwise spoil the later configurations.
+    await resetFunction(vf, stage.node, links);
+    return { added, settings, inPod, checked, deleted, left };
   }
 
   const ofBoth = ({ name }: FunctionConfiguration): Readonly<Record<Kind, Outcome>> => {
@@ -152,6 +175,14 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
       [0, 0],
       [0, 0],
     ]);
+  });
+
+  test("DE-SRIOV-06: sets a MAC without trust, which sriov-cni cannot on igb", async () => {
+    const native = await run(onlyOfComponent, "native");
+    expect([native.added.status, native.added.json?.["msg"]]).toEqual([1, expect.stringContaining("cannot assign")]);
+    const wasm = await run(onlyOfComponent, "wasm");
+    expect([wasm.added.status, wasm.settings]).toMatchObject([0, { address: onlyOfComponent.step["mac"] }]);
+    expect([wasm.checked, wasm.deleted, wasm.left]).toEqual([0, [0, 0], before]);
   });
 
   test("the switches take words: sriov-cni reads any other text as off, and the component refuses it", async () => {

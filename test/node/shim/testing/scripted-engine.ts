@@ -21,6 +21,7 @@ import type {
   Exec,
   Executed,
   Found,
+  LabelledTap,
   Netlink,
   Packet,
   Request,
@@ -209,6 +210,10 @@ export class EngineSide {
 
   tap(effect: Omit<Tap, "kind">): Promise<Done> {
     return this.#ask<Done>("done", { kind: "tap", ...effect });
+  }
+
+  labelledTap(effect: Omit<LabelledTap, "kind">): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "labelled-tap", ...effect });
   }
 
   ask(effect: Omit<Ask, "kind">, channel?: number): Promise<Done> {

@@ -103,6 +103,9 @@ export function tryPodLink(tries: Tries, name: string, nodeLink: string): void {
   tryOne(tries, "give-back", name, Operation.giveBack(name));
   tryOne(tries, "add-vrf", name, Operation.addVrf(new Vrf(name, 10)));
   tryOne(tries, "add-tap", name, Operation.addTap(new Tap(name, false)));
+  const labelled = new Tap(name, false);
+  labelled.selinuxContext = "system_u:system_r:kernel_t";
+  tryOne(tries, "add-tap in an SELinux context", "selinuxContexts", Operation.addTap(labelled));
   tryOne(tries, "add-veth", name, Operation.addVeth(new Veth(name, false, true)));
   tryOne(tries, "add-macvlan", name, Operation.addMacvlan(new Macvlan(name, parent, MacvlanMode.Bridge)));
   tryOne(tries, "add-ipvlan", name, Operation.addIpvlan(new Ipvlan(name, parent, IpvlanMode.L2)));
