@@ -279,13 +279,21 @@ interface LayerFile {
   readonly name: string;
 }
 
+/** By the image's digest: a list decompresses all layers. */
+const listed = new Map<string, readonly LayerFile[]>();
+
 /** The entries of all layers, as tar lists them; without directories if not asked for. */
-function filesOf({ layers }: ImageOfLayout, withDirectories = false): readonly LayerFile[] {
+function filesOf(image: ImageOfLayout, withDirectories = false): readonly LayerFile[] {
+  const files = listed.get(image.digest) ?? listedIn(image);
+  listed.set(image.digest, files);
+  return files.filter(({ mode }) => withDirectories || !mode.startsWith("d"));
+}
+
+function listedIn({ layers }: ImageOfLayout): readonly LayerFile[] {
   return layers
     .flatMap((layer) => run("tar", ["-tvzf", layer, "--numeric-owner"]).trimEnd().split("\n"))
     .map((line) => {
       const [mode = "", owner = "", , , , ...name] = line.split(/\s+/u);
       return { mode, owner, name: (name.join(" ").split(" -> ")[0] ?? "").replace(/^\.?\//u, "") };
-    })
-    .filter(({ mode }) => withDirectories || !mode.startsWith("d"));
+    });
 }
