@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { ComponentList, ListedComponent } from "../rules/component-list.ts";
 import { type LockedComponent, lockText } from "../rules/lock-file.ts";
 import { referenceText } from "../rules/reference.ts";
-import { type SignedManifest, signaturesSuffix, signaturesText } from "../../../src/oci/signatures-file.ts";
+import { maxBundles, type SignedManifest, signaturesSuffix, signaturesText } from "../../../src/oci/signatures-file.ts";
 import { digestOf } from "../registry/artifact-store.ts";
 import type { ArtifactStores } from "../registry/open-store.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
@@ -161,17 +161,35 @@ async function fetchVerified(
     );
   const bundles = await fetchBundles(found.value);
   if (!bundles.ok) return bundles;
-  const signed = { manifest: manifest.text, bundles: bundles.value.map(({ text }) => text) };
-  if (signedBy !== undefined) {
-    const terms = { digest: layer.digest, manifests: [signed], keyName: signedBy, key: list.keys[signedBy] ?? "" };
-    const checked = await checkSignature(terms);
-    if (!checked.ok) return failed({ ...checked.fault, msg: `${referenceText(reference)}: ${checked.fault.msg}` });
+  const texts = bundles.value.bundles.map(({ text }) => text);
+  const isSignedBy = async (some: readonly string[]): Promise<Result<unknown>> => {
+    if (signedBy === undefined) return ok(undefined);
+    const manifests = [{ manifest: manifest.text, bundles: some }];
+    return checkSignature({ digest: layer.digest, manifests, keyName: signedBy, key: list.keys[signedBy] ?? "" });
+  };
+  const checked = await isSignedBy(texts);
+  if (!checked.ok) {
+    const { problem } = bundles.value;
+    const why = checked.fault.kind === "SIGNATURE_MISSING" ? (problem ?? checked.fault) : checked.fault;
+    return failed({ ...why, msg: `${referenceText(reference)}: ${why.msg}` });
   }
+  const signed = { manifest: manifest.text, bundles: await keptBundles(texts, async (each) => (await isSignedBy([each])).ok) };
   // Only after its signature is a component's content looked at.
   const bytes = await fetchBytes(found.value);
   if (!bytes.ok) return bytes;
   const examined = new Admission().examine(bytes.value, artifactLimits, layer.digest);
   return examined.ok ? ok({ bytes: bytes.value, signed, manifestDigest: manifest.digest }) : examined;
+}
+
+/** The bundles for the signatures' file, which has a bounded number: first those of the demanded key. */
+async function keptBundles(
+  bundles: readonly string[],
+  isDemanded: (bundle: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  if (bundles.length <= maxBundles) return bundles;
+  const [demanded, others]: [string[], string[]] = [[], []];
+  for (const each of bundles) ((await isDemanded(each)) ? demanded : others).push(each);
+  return [...demanded, ...others].slice(0, maxBundles);
 }
 
 /**
