@@ -706,6 +706,31 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     });
   });
 
+  test("no two objects have one name, whichever parts are on: the second would replace the first", () => {
+    const parts = [
+      "networks",
+      "pools",
+      "policies",
+      "services",
+      "claims",
+      "externalPorts",
+      "dynamicResources",
+      "definitionChecks",
+    ];
+    const on = [
+      ...parts.map((each) => `${each}.enabled=true`),
+      "claims.use=deny",
+      "definitionUse.mode=deny",
+      "networkApi.enabled=true",
+    ];
+    const monitors = [
+      "metrics.address=node",
+      ...["podMonitor", "serviceMonitor", "alerts", "dashboard"].map((each) => `metrics.${each}.enabled=true`),
+    ];
+    const names = render("--set", [...on, ...monitors, "openshift.scc=true"].join(",")).map(identity);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
   test("a state directory has one form, and its mount, however it is written", () => {
     const set = "config.cniDir=/var/lib/cni/../plexus state: #1/,daemon.otlp=http://collector:4318/a #b: c";
     const { args, volumeMounts } = plexusdOf("--set", set);
