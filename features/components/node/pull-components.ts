@@ -65,9 +65,12 @@ export async function pullComponents(init: PullInit): Promise<Result<PullReport>
   // Components of another plugin directory are none of this list's.
   const removable = init.isComplete ? others.filter(({ type, file }) => file === fileOf(directory, type)) : [];
   const kept = others.filter((each) => !removable.includes(each));
-  const installed = install(ready);
+  // An entry comes before its file: a component without an entry would count as an administrator's.
+  const isNew = ({ type }: LockedComponent): boolean => !lock.value.some((each) => each.type === type);
+  const entered = [...lock.value, ...ready.map((each) => each.locked).filter(isNew)];
+  const installed = install(ready, entered.length > lock.value.length ? [{ path: lockFile, content: lockText(entered) }] : []);
   if (!installed.ok) return installed;
-  // The lock file is written last: a component whose removal failed, or was interrupted, is removed by the next pull.
+  // An entry goes after its file: a component whose removal failed, or was interrupted, is removed by the next pull.
   const removals = removable.map((each) => ({ each, kept: removeComponent(each) }));
   const failures = removals.filter((removal) => removal.kept?.again === true);
   const locked = [...kept, ...failures.map(({ each }) => each), ...ready.map((each) => each.locked)];
@@ -194,10 +197,10 @@ async function keptBundles(
 
 /**
  * Installs what was fetched. A call may come between two renames, so the signatures' file first has the entries of the installed and of the new
- * component, and loses the former at the end.
+ * component, and loses the former at the end. `before`: a file that is replaced before all of these.
  */
-function install(ready: readonly Ready[]): Result<void> {
-  const first: StagedFile[] = [];
+function install(ready: readonly Ready[], before: readonly StagedFile[]): Result<void> {
+  const first: StagedFile[] = [...before];
   const final: StagedFile[] = [];
   for (const { locked, fetched } of ready) {
     if (fetched === undefined) continue;

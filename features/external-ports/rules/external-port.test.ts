@@ -100,10 +100,10 @@ describe("a pod's ports", () => {
   });
 
   test("are not those of another namespace's definition that namespaceIsolation keeps from the pod", () => {
-    const wantedWith = (globalNamespaces: readonly string[]) =>
-      wantedPorts(pod, find, compat, { namespaceIsolation: true, globalNamespaces });
-    expect(wantedWith([])).toMatchObject({ ok: true, ports: [{ index: 1, definition: { namespace: "shop" } }] });
-    expect(wantedWith(["other"])).toMatchObject({ ok: true, ports: [{ index: 1 }, { index: 2 }] });
+    const isolated = wantedPorts(pod, find, compat, { namespaceIsolation: true, globalNamespaces: [] });
+    expect(isolated).toMatchObject({ ok: true, ports: [{ index: 1, definition: { namespace: "shop" } }] });
+    const opened = wantedPorts(pod, find, compat, { namespaceIsolation: true, globalNamespaces: ["other"] });
+    expect(opened).toMatchObject({ ok: true, ports: [{ index: 1 }, { index: 2 }] });
   });
 
   test("KU-03 an unreadable selection has none, with the reason", () => {

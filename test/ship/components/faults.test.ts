@@ -1,6 +1,6 @@
 // Faulty and hostile registries: each fault of a pull is refused with its reason, and nothing is installed.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dist, missingBuild } from "../../lab/plexus.ts";
@@ -207,6 +207,11 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
       expect(await pullCrowded()).toMatchObject({ status: 0, stderr: "" });
       expect(proxy.seen.length - before).toBeLessThan(100);
     });
+  });
+
+  test("a lock file that cannot be written: a component without an entry would count as an administrator's for ever", async () => {
+    mkdirSync(join(node.directory, "etc", ".components.lock.json.new", "full"), { recursive: true });
+    expectRefused(await pull(), "[STORE_FAILED]");
   });
 
   test("a layer with one other byte", async () => {
