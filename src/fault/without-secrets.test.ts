@@ -25,6 +25,10 @@ describe("a text with a secret", () => {
     ["an assignment of a long name", `${"THE_NAME_".repeat(10)}PASSWORD=${secret}`],
     ["a query", `Get "https://ipam.example/v1/token=${secret}": EOF`],
     ["a URL", `Get "https://admin:${secret}@ipam.example/v1": EOF`],
+    ["a block of YAML", `users:\n- user:\n    token: |\n      ${secret}\n\n      ${secret}\n    name: a\n`],
+    ["a block within a block of YAML", `data:\n  a.yaml: |\n    b:\n      token: |\n        ${secret}\n`],
+    ["a folded block of YAML", `client-key-data: >-\n  first\n  ${secret}`],
+    ["a block of YAML in a list", `- password: |2-\n    ${secret}\n- name: a`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${secret.replaceAll("-", "")}\n-----END EC PRIVATE KEY-----`],
     ["a service account's token", `sent eyJhbGciOiJSUzI1NiJ9.${secret.replaceAll("-", "")}payload.sig`],
   ])("loses it: %s", (_, text) => {
@@ -42,6 +46,11 @@ describe("a text with a secret", () => {
     "open /var/run/secrets/kubernetes.io/serviceaccount/token: ENOENT, no such file or directory",
   ])("that has none stays: %s", (text) => {
     expect(withoutSecrets(text)).toBe(text);
+  });
+
+  test("a block of YAML ends with its indentation", () => {
+    const text = `a: 1\ntoken: |\n  ${secret}\nname: b\nplain: |\n  kept\n`;
+    expect(withoutSecrets(text)).toBe(`a: 1\ntoken: ${redacted}\n  ${redacted}\nname: b\nplain: |\n  kept\n`);
   });
 
   it("never shows the value of a secret key, in any surrounding text", () => {
@@ -65,6 +74,9 @@ describe("a text with a secret", () => {
       "http://",
       '\\"',
       "--key ",
+      "token: |\n",
+      "token: |\n \n",
+      "\n ",
     ]) {
       expect(withoutSecrets(piece.repeat(Math.ceil(8192 / piece.length))).length).toBeLessThan(40_000);
     }

@@ -39,6 +39,9 @@ const shapes: readonly Shape[] = [
   { key: /(?<![\w."-])(-[\w.-]{1,128})\s{1,8}(?=[^\s-])/g, value: /\S+/y, isSecret: isSecretKey },
 ];
 
+/** The line of a key whose value is a block scalar of YAML: the lines that follow with more indentation. */
+const yamlBlock = /^([ \t]*)(?:- )?["']?([\w.-]{1,128})["']?[ \t]*:[ \t]*[|>][-+0-9]{0,2}[ \t]*\n/gm;
+
 const scheme = /\b(Bearer|Basic)\s+([\w.~+/=-]{8,})/gi;
 const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@"']{1,512})@/gi;
 const pem = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;
@@ -49,12 +52,44 @@ const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g;
 export function withoutSecrets(text: string, replace = always): string {
   let result = text.includes("-----BEGIN") ? text.replaceAll(pem, (secret) => replace(secret)) : text;
   // Most texts have no such key, and then need none of the searches for keys.
-  if (secretHint.test(result)) for (const shape of shapes) result = withoutValues(result, shape, replace);
+  if (secretHint.test(result)) {
+    if (result.includes("\n")) result = withoutYamlBlocks(result, replace);
+    for (const shape of shapes) result = withoutValues(result, shape, replace);
+  }
   if (/bearer|basic/i.test(result))
     result = result.replaceAll(scheme, (_, name: string, secret: string) => `${name} ${replace(secret)}`);
   if (result.includes("://"))
     result = result.replaceAll(userinfo, (_, front: string, secret: string) => `${front}${replace(secret)}@`);
   return result.includes("eyJ") ? result.replaceAll(jwt, (secret) => replace(secret)) : result;
+}
+
+function withoutYamlBlocks(text: string, replace: ReplaceSecret): string {
+  let result = "";
+  let copied = 0;
+  yamlBlock.lastIndex = 0;
+  for (let found = yamlBlock.exec(text); found !== null; found = yamlBlock.exec(text)) {
+    const [, indent = "", key = ""] = found;
+    // A block of another key may have a secret key in it.
+    if (!isSecretKey(key)) continue;
+    const begin = yamlBlock.lastIndex;
+    const end = endOfBlock(text, begin, indent);
+    result += `${text.slice(copied, begin)}${indent}  ${replace(text.slice(begin, end))}\n`;
+    copied = end;
+    yamlBlock.lastIndex = end;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
+}
+
+function endOfBlock(text: string, begin: number, indent: string): number {
+  let end = begin;
+  while (end < text.length) {
+    const next = text.indexOf("\n", end);
+    const line = next === -1 ? text.slice(end) : text.slice(end, next);
+    const isInside = line.trim() === "" || (line.startsWith(indent) && /^[ \t]/.test(line.slice(indent.length)));
+    if (!isInside) break;
+    end = next === -1 ? text.length : next + 1;
+  }
+  return end;
 }
 
 /** The text without the values of secret keys in this shape. The text of another key's value is searched, too. */

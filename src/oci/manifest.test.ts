@@ -1,7 +1,7 @@
 // Manifests and configurations of components.
 
 import { describe, expect, test } from "vitest";
-import { bundleLayer, componentLayer, componentManifest, indexText, readIndex, readManifest } from "./manifest.ts";
+import { bundleLayer, componentLayer, componentManifest, indexText, readIndex, readReferrers, readManifest } from "./manifest.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const other = `sha256:${"b".repeat(64)}`;
@@ -68,6 +68,12 @@ describe("a manifest", () => {
     const descriptor = { ...layer, artifactType: "x/y", annotations: { a: "b" } };
     expect(readIndex(indexText([descriptor]))).toEqual({ ok: true, value: [descriptor] });
     expect(readIndex("{}").ok).toBe(false);
-    expect(readIndex(indexText(Array.from({ length: 257 }, () => layer))).ok).toBe(false);
+    expect(readReferrers("{}").ok).toBe(false);
+    // Anybody may add a referrer with a digest that Plexus does not know.
+    expect(readReferrers(indexText([{ ...layer, digest: `sha512:${"0".repeat(128)}` }, layer]))).toEqual({
+      ok: true,
+      value: [layer],
+    });
+    expect(readIndex(indexText([{ ...layer, digest: "md5:0" }])).ok).toBe(false);
   });
 });

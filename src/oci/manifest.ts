@@ -66,14 +66,25 @@ export function readManifest(text: string): Result<Manifest> {
   });
 }
 
-/** Reads an index's descriptors. Fault ARTIFACT_INVALID. */
+/** Reads an index's descriptors. Its text's size bounds their number. Fault ARTIFACT_INVALID. */
 export function readIndex(text: string): Result<readonly Descriptor[]> {
+  const manifests = entriesOf(text);
+  return manifests.ok ? all(manifests.value.map((each, index) => descriptor(each, `manifests.${index}`))) : manifests;
+}
+
+/** Reads an index of referrers, which anybody may have added: those that Plexus cannot read are left out. Fault ARTIFACT_INVALID. */
+export function readReferrers(text: string): Result<readonly Descriptor[]> {
+  const manifests = entriesOf(text);
+  if (!manifests.ok) return manifests;
+  const read = manifests.value.map((each, index) => descriptor(each, `manifests.${index}`));
+  return ok(read.flatMap((each) => (each.ok ? [each.value] : [])));
+}
+
+function entriesOf(text: string): Result<readonly unknown[]> {
   const value = objectOf(text, "index");
   if (!value.ok) return value;
   const { manifests } = value.value;
-  if (!Array.isArray(manifests)) return invalid("the index has no list of manifests");
-  if (manifests.length > maxEntries) return invalid(`the index has ${manifests.length} manifests (at most ${maxEntries})`);
-  return all(manifests.map((each, index) => descriptor(each, `manifests.${index}`)));
+  return Array.isArray(manifests) ? ok(manifests) : invalid("the index has no list of manifests");
 }
 
 /** An index with these descriptors. */

@@ -261,6 +261,11 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       ["dynamicResources.enabled=true,config.kubernetes.resourceClaims=false", "config.kubernetes.resourceClaims false"],
       ["uninstall.purgeState=true,config.cniDir=/var/lib/cni", "leases of other plugins"],
       ["uninstall.purgeState=true,config.cniDir=/var/lib", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=/var/lib/", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=/var/lib/cni/", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=//var/lib/./cni", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=/var/lib/cni/plexus/..", "leases of other plugins"],
+      ["uninstall.purgeState=true,config.cniDir=/", "leases of other plugins"],
     ])("values that contradict each other: %s", (set, reason) => {
       const { status, stderr } = runHelm("template", "plexus", chart, "--set", set);
       expect([status, stderr.includes(reason)]).toEqual([1, true]);
@@ -699,6 +704,47 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(containerOf(purging, "remove").args).toContain("--purge-state=/host/srv/cni/state");
       expect(purging.volumes).toContainEqual({ name: "state", hostPath: { path: "/srv/cni", type: "DirectoryOrCreate" } });
     });
+  });
+
+  test("no two objects have one name, whichever parts are on: the second would replace the first", () => {
+    const parts = [
+      "networks",
+      "pools",
+      "policies",
+      "services",
+      "claims",
+      "externalPorts",
+      "dynamicResources",
+      "definitionChecks",
+    ];
+    const on = [
+      ...parts.map((each) => `${each}.enabled=true`),
+      "claims.use=deny",
+      "definitionUse.mode=deny",
+      "networkApi.enabled=true",
+    ];
+    const monitors = [
+      "metrics.address=node",
+      ...["podMonitor", "serviceMonitor", "alerts", "dashboard"].map((each) => `metrics.${each}.enabled=true`),
+    ];
+    const names = render("--set", [...on, ...monitors, "openshift.scc=true"].join(",")).map(identity);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test("a state directory has one form, and its mount, however it is written", () => {
+    const set = "config.cniDir=/var/lib/cni/../plexus state: #1/,daemon.otlp=http://collector:4318/a #b: c";
+    const { args, volumeMounts } = plexusdOf("--set", set);
+    expect(args).toEqual(
+      expect.arrayContaining(["--state-dir=/var/lib/plexus state: #1", "--otlp=http://collector:4318/a #b: c"]),
+    );
+    expect(volumeMounts).toContainEqual({ name: "own-state", mountPath: "/var/lib/plexus state: #1" });
+  });
+
+  test("a Service's name has at most 63 characters, however long the release's is", () => {
+    const set = "metrics.address=node,metrics.serviceMonitor.enabled=true,policies.enabled=true";
+    const { stdout } = runHelm("template", "r".repeat(53), chart, "--set", set);
+    const services = objectsOf(stdout).filter(({ kind }) => kind === "Service");
+    expect(services.map(({ metadata: { name } }) => name.length)).toEqual([58, 63]);
   });
 
   test("MO-28 the memory limit of plexusd is above the most that it can have", () => {

@@ -240,6 +240,35 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     expect(readFileSync(join(bin(), "loopback.wasm"))).toEqual(readFileSync(join(dist, "delegates/loopback.wasm")));
   });
 
+  test.each([["node"], ["off"]])("components of an interrupted installation stay Plexus' own: --one-shot %s", (oneShot) => {
+    const options = ["--one-shot", oneShot] as const;
+    for (const [release, next] of [
+      [dist, otherRelease("two")],
+      [otherRelease("three"), dist],
+    ] as const) {
+      // The shim's rename, which is the last one, fails after those of the components.
+      rmSync(join(bin(), "plexus"), { force: true });
+      mkdirSync(join(bin(), "plexus/directory"), { recursive: true });
+      expect(install(...options, "--from", release).status).toBe(1);
+      expect(loopback(release).equals(readFileSync(join(bin(), "loopback.wasm")))).toBe(true);
+      rmSync(join(bin(), "plexus"), { recursive: true });
+      expect(report(install(...options, "--from", next, "-o", "json"))).toMatchObject({ kept: [] });
+      expect(loopback(next).equals(readFileSync(join(bin(), "loopback.wasm")))).toBe(true);
+    }
+  });
+
+  test("the removal of an interrupted installation leaves nothing of it", () => {
+    expect(install().status).toBe(0);
+    rmSync(join(bin(), "plexus"));
+    mkdirSync(join(bin(), "plexus/directory"), { recursive: true });
+    expect(install("--from", otherRelease("two")).status).toBe(1);
+    rmSync(join(bin(), "plexus"), { recursive: true });
+    const removal = run("--remove", "--home", home(), "--cni-bin", bin(), "-o", "json");
+    expect([removal.status, removal.stderr]).toEqual([0, ""]);
+    expect(readdirSync(bin())).toEqual([]);
+    expect(existsSync(home())).toBe(false);
+  });
+
   test("a missing library is named before anything is switched", () => {
     expect(install().status).toBe(0);
     const release = otherRelease("two");

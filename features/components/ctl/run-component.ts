@@ -109,18 +109,19 @@ async function verify(
   const found = await findArtifact(stores, reference.value);
   if (!found.ok) return found;
   const { manifest, layer } = found.value;
-  const bundles = await fetchBundles(found.value);
-  if (!bundles.ok) return bundles;
+  const fetched = await fetchBundles(found.value);
+  if (!fetched.ok) return fetched;
+  const { bundles, problem } = fetched.value;
   const bytes = await fetchBytes(found.value);
   if (!bytes.ok) return bytes;
-  const manifests = [{ manifest: manifest.text, bundles: bundles.value.map(({ text: bundle }) => bundle) }];
+  const manifests = [{ manifest: manifest.text, bundles: bundles.map(({ text: bundle }) => bundle) }];
   const signers: string[] = [];
   let refusal: Fault | undefined;
   for (const each of keys) {
     const { name, file } = namedKey(each);
     const signed = await checkSignature({ digest: layer.digest, manifests, keyName: name, key: resolve(file) });
     if (signed.ok) signers.push(name);
-    else refusal ??= signed.fault;
+    else refusal ??= signed.fault.kind === "SIGNATURE_MISSING" ? (problem ?? signed.fault) : signed.fault;
   }
   if (signers.length === 0 && refusal !== undefined) return failed({ ...refusal, msg: `${text}: ${refusal.msg}` });
   const pinned = referenceText({ ...reference.value, digest: manifest.digest });

@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { ComponentList, ListedComponent } from "../rules/component-list.ts";
 import { type LockedComponent, lockText } from "../rules/lock-file.ts";
 import { referenceText } from "../rules/reference.ts";
-import { type SignedManifest, signaturesSuffix, signaturesText } from "../../../src/oci/signatures-file.ts";
+import { maxBundles, type SignedManifest, signaturesSuffix, signaturesText } from "../../../src/oci/signatures-file.ts";
 import { digestOf } from "../registry/artifact-store.ts";
 import type { ArtifactStores } from "../registry/open-store.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
@@ -65,9 +65,12 @@ export async function pullComponents(init: PullInit): Promise<Result<PullReport>
   // Components of another plugin directory are none of this list's.
   const removable = init.isComplete ? others.filter(({ type, file }) => file === fileOf(directory, type)) : [];
   const kept = others.filter((each) => !removable.includes(each));
-  const installed = install(ready);
+  // An entry comes before its file: a component without an entry would count as an administrator's.
+  const isNew = ({ type }: LockedComponent): boolean => !lock.value.some((each) => each.type === type);
+  const entered = [...lock.value, ...ready.map((each) => each.locked).filter(isNew)];
+  const installed = install(ready, entered.length > lock.value.length ? [{ path: lockFile, content: lockText(entered) }] : []);
   if (!installed.ok) return installed;
-  // The lock file is written last: a component whose removal failed, or was interrupted, is removed by the next pull.
+  // An entry goes after its file: a component whose removal failed, or was interrupted, is removed by the next pull.
   const removals = removable.map((each) => ({ each, kept: removeComponent(each) }));
   const failures = removals.filter((removal) => removal.kept?.again === true);
   const locked = [...kept, ...failures.map(({ each }) => each), ...ready.map((each) => each.locked)];
@@ -161,12 +164,19 @@ async function fetchVerified(
     );
   const bundles = await fetchBundles(found.value);
   if (!bundles.ok) return bundles;
-  const signed = { manifest: manifest.text, bundles: bundles.value.map(({ text }) => text) };
-  if (signedBy !== undefined) {
-    const terms = { digest: layer.digest, manifests: [signed], keyName: signedBy, key: list.keys[signedBy] ?? "" };
-    const checked = await checkSignature(terms);
-    if (!checked.ok) return failed({ ...checked.fault, msg: `${referenceText(reference)}: ${checked.fault.msg}` });
+  const texts = bundles.value.bundles.map(({ text }) => text);
+  const isSignedBy = async (some: readonly string[]): Promise<Result<unknown>> => {
+    if (signedBy === undefined) return ok(undefined);
+    const manifests = [{ manifest: manifest.text, bundles: some }];
+    return checkSignature({ digest: layer.digest, manifests, keyName: signedBy, key: list.keys[signedBy] ?? "" });
+  };
+  const checked = await isSignedBy(texts);
+  if (!checked.ok) {
+    const { problem } = bundles.value;
+    const why = checked.fault.kind === "SIGNATURE_MISSING" ? (problem ?? checked.fault) : checked.fault;
+    return failed({ ...why, msg: `${referenceText(reference)}: ${why.msg}` });
   }
+  const signed = { manifest: manifest.text, bundles: await keptBundles(texts, async (each) => (await isSignedBy([each])).ok) };
   // Only after its signature is a component's content looked at.
   const bytes = await fetchBytes(found.value);
   if (!bytes.ok) return bytes;
@@ -174,12 +184,23 @@ async function fetchVerified(
   return examined.ok ? ok({ bytes: bytes.value, signed, manifestDigest: manifest.digest }) : examined;
 }
 
+/** The bundles for the signatures' file, which has a bounded number: first those of the demanded key. */
+async function keptBundles(
+  bundles: readonly string[],
+  isDemanded: (bundle: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  if (bundles.length <= maxBundles) return bundles;
+  const [demanded, others]: [string[], string[]] = [[], []];
+  for (const each of bundles) ((await isDemanded(each)) ? demanded : others).push(each);
+  return [...demanded, ...others].slice(0, maxBundles);
+}
+
 /**
  * Installs what was fetched. A call may come between two renames, so the signatures' file first has the entries of the installed and of the new
- * component, and loses the former at the end.
+ * component, and loses the former at the end. `before`: a file that is replaced before all of these.
  */
-function install(ready: readonly Ready[]): Result<void> {
-  const first: StagedFile[] = [];
+function install(ready: readonly Ready[], before: readonly StagedFile[]): Result<void> {
+  const first: StagedFile[] = [...before];
   const final: StagedFile[] = [];
   for (const { locked, fetched } of ready) {
     if (fetched === undefined) continue;

@@ -79,8 +79,11 @@ export async function copyComponent(
   if (!bytes.ok) return bytes;
   const config = await from.blob(read.config);
   if (!config.ok) return config;
-  const bundles = await fetchBundles(found.value);
-  if (!bundles.ok) return bundles;
+  const fetched = await fetchBundles(found.value);
+  if (!fetched.ok) return fetched;
+  const { bundles, problem } = fetched.value;
+  // A copy without all signatures would look like a whole one.
+  if (problem !== undefined) return failed(problem);
   const to = stores.open(destination.place);
   if (!to.ok) return to;
   for (const content of [bytes.value, config.value]) {
@@ -89,13 +92,13 @@ export async function copyComponent(
   }
   const put = await to.value.putManifest(manifest, destination.tag);
   if (!put.ok) return put;
-  for (const { manifest: signature, text } of bundles.value) {
+  for (const { manifest: signature, text } of bundles) {
     const empty = signature.text.includes(emptyConfigDigest) ? await to.value.putBlob(Buffer.from(emptyConfig)) : ok(undefined);
     const blob = empty.ok ? await to.value.putBlob(Buffer.from(text)) : empty;
     const stored = blob.ok ? await to.value.putManifest(signature, undefined) : blob;
     if (!stored.ok) return stored;
   }
-  return ok({ manifestDigest: manifest.digest, digest: layer.digest, signatures: bundles.value.length });
+  return ok({ manifestDigest: manifest.digest, digest: layer.digest, signatures: bundles.length });
 }
 
 /** The epoch, or SOURCE_DATE_EPOCH: equal components get equal digests. */

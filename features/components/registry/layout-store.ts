@@ -63,10 +63,12 @@ class LayoutStore implements ArtifactStore {
     const manifests = new Map(index.value.map((each) => [each.digest, each]));
     for (const each of [...manifests.values()].filter(({ mediaType }) => mediaType === manifestType)) {
       const text = await this.#manifestOf(each.digest, each.mediaType);
-      if (!text.ok) return text;
-      const manifest = readManifest(text.value.text);
-      // A layout may have artifacts of other tools, in forms that Plexus does not read.
-      if (!manifest.ok) continue;
+      const manifest = text.ok ? readManifest(text.value.text) : text;
+      // A layout may have artifacts of other tools, in forms that Plexus does not read, and broken entries.
+      if (!manifest.ok) {
+        if (manifest.fault.kind === "STORE_FAILED") return manifest;
+        continue;
+      }
       const { artifactType, annotations } = manifest.value;
       if (manifest.value.subject?.digest === subject) found.push({ ...each, artifactType, annotations });
     }

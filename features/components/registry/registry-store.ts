@@ -3,7 +3,14 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isDigest, referrersTag } from "../../../src/oci/digest.ts";
-import { type Descriptor, indexText, maxManifestBytes, readIndex, readManifest } from "../../../src/oci/manifest.ts";
+import {
+  type Descriptor,
+  indexText,
+  maxManifestBytes,
+  readIndex,
+  readManifest,
+  readReferrers,
+} from "../../../src/oci/manifest.ts";
 import { indexType, manifestType } from "../../../src/oci/media-types.ts";
 import {
   type ArtifactStore,
@@ -38,7 +45,7 @@ export function registryStore(session: RegistrySession): ArtifactStore {
       if (!listed.ok || listed.value !== undefined) return listed.ok ? ok(listed.value ?? []) : listed;
       const index = await getManifest(session, referrersTag(digest));
       if (!index.ok) return index.fault.kind === "ARTIFACT_NOT_FOUND" ? ok([]) : index;
-      return readIndex(index.value.text);
+      return readReferrers(index.value.text);
     },
 
     async putBlob(bytes) {
@@ -92,7 +99,7 @@ async function listReferrers(session: RegistrySession, digest: string): Promise<
     const answer = await session.send({ method: "GET", path, headers: { Accept: indexType }, maxBytes: maxManifestBytes });
     if (!answer.ok) return answer;
     if (answer.value.status !== 200 || mediaTypeOf(answer.value) !== indexType) return ok(undefined);
-    const index = readIndex(answer.value.body.toString("utf8"));
+    const index = readReferrers(answer.value.body.toString("utf8"));
     if (!index.ok) return index;
     found.push(...index.value);
     const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(String(answer.value.headers["link"] ?? ""))?.[1];

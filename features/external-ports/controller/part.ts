@@ -1,5 +1,6 @@
 // The part for external ports: an ExternalPort for each interface of a pod whose definition names a fabric, and the fabric's port for each of them.
 
+import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import type { ControllerPart, MakePart } from "../../../host/controller/part.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
@@ -23,14 +24,19 @@ const part = "externalports";
 const workers = 16;
 
 /** Makes the part. */
-export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): MakePart {
+export function externalPortsPart({ providers, kuryr, isolation }: ExternalPortSettings): MakePart {
   return (context): ControllerPart => {
     const metrics = context.metrics.with(portMetrics);
     const looks: ActiveLooks = new Map();
     const writer = kuryr && new KuryrWriter(context, kuryr);
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
-      new WorkQueue((key) => context.spans.work(part, key, () => workOn(work, writer, key)), context.clock, workers, onWorked);
+      new WorkQueue(
+        (key) => context.spans.work(part, key, () => workOn(work, isolation, writer, key)),
+        context.clock,
+        workers,
+        onWorked,
+      );
     /** Pods, Kuryr's forms, and ports without a configured provider. */
     const queue = newQueue();
     const providerQueues = new Map([...providers.keys()].map((name) => [name, newQueue()]));
@@ -70,7 +76,12 @@ export function externalPortsPart({ providers, kuryr }: ExternalPortSettings): M
   };
 }
 
-async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: string): Promise<WorkOutcome> {
+async function workOn(
+  work: PortWork,
+  isolation: NamespacePolicy,
+  writer: KuryrWriter | undefined,
+  key: string,
+): Promise<WorkOutcome> {
   if (!work.collections.watched.isReady) return { kind: "again", afterMs: incompleteMs };
   const [kind, path = ""] = key.split(" ", 2);
   const [namespace = "", name = ""] = path.split("/");
@@ -80,5 +91,7 @@ async function workOn(work: PortWork, writer: KuryrWriter | undefined, key: stri
       .filter(({ spec }) => work.providers.get(spec.provider)?.type === "neutron");
     return writer?.write(namespace, name, ports) ?? { kind: "done" };
   }
-  return kind === "pod" ? workOnPod(work.context, work.collections, namespace, name) : workOnPort(work, namespace, name);
+  return kind === "pod"
+    ? workOnPod(work.context, work.collections, isolation, namespace, name)
+    : workOnPort(work, namespace, name);
 }

@@ -33,5 +33,7 @@ test.each([
   ["is done if the object exists", { kind: "object", object: {} }, { kind: "done" }],
   ["is tried again if the object does not exist", { kind: "absent", why: "HTTP 404" }, conflict],
 ] as const)("a conflict at the creation of an ExternalPort %s", async (_, port, outcome) => {
-  expect(await workOnPod(conflicting(port), collections, "shop", "web")).toEqual(outcome);
+  expect(
+    await workOnPod(conflicting(port), collections, { namespaceIsolation: false, globalNamespaces: [] }, "shop", "web"),
+  ).toEqual(outcome);
 });

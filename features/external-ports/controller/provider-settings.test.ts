@@ -30,6 +30,12 @@ describe("the settings of external ports", () => {
     });
   });
 
+  test("let a pod use the definitions of every namespace, unless namespaceIsolation is on", async () => {
+    expect((await read({})).isolation).toEqual({ namespaceIsolation: false, globalNamespaces: [] });
+    const isolation = { namespaceIsolation: true, globalNamespaces: ["default"] };
+    expect((await read({}, { isolation })).isolation).toEqual(isolation);
+  });
+
   test.each([
     ["a minimum above the maximum", { ahead: [{ subnet, min: 5, max: 4 }] }, {}, /ahead.0.min: min is greater than max/],
     ["201 ports in a pool", { ahead: [{ subnet, min: 1, max: 201 }] }, {}, /ahead.0.max/],

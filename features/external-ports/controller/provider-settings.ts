@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import { httpProvider } from "./http-provider.ts";
 import type { KuryrSettings } from "./kuryr.ts";
 import { neutronSettings } from "./neutron/settings.ts";
@@ -42,8 +43,18 @@ const kuryr = z.strictObject({
     .default("br-int"),
 });
 
+/** The nodes' keys of these names: no port is made for a pod that its node refuses. */
+const isolation = z.strictObject({
+  namespaceIsolation: z.boolean().default(false),
+  globalNamespaces: z.array(z.string()).default([]),
+});
+
 /** The schema of the file. */
-export const providerFile = z.strictObject({ providers: z.array(provider).min(1).max(16), kuryr: kuryr.optional() });
+export const providerFile = z.strictObject({
+  providers: z.array(provider).min(1).max(16),
+  kuryr: kuryr.optional(),
+  isolation: isolation.optional(),
+});
 
 /** A provider, and who may use it. */
 export interface ConfiguredProvider {
@@ -57,6 +68,8 @@ export interface ExternalPortSettings {
   readonly providers: ReadonlyMap<string, ConfiguredProvider>;
   /** Undefined if nothing is to be written. */
   readonly kuryr: KuryrSettings | undefined;
+  /** The namespaces whose definitions a pod may select. */
+  readonly isolation: NamespacePolicy;
 }
 
 /** Reads the file, YAML or JSON. Rejects with a message that names the file, the key and the mistake. */
@@ -73,7 +86,11 @@ export async function readProviders(file: string): Promise<ExternalPortSettings>
     configured.set(each.name, { type: each.type, provider: make(each), namespaces: each.namespaces });
   }
   const { kuryr: written } = read.data;
-  return { providers: configured, kuryr: written?.annotation === true || written?.kuryrPorts === true ? written : undefined };
+  return {
+    providers: configured,
+    kuryr: written?.annotation === true || written?.kuryrPorts === true ? written : undefined,
+    isolation: isolation.parse(read.data.isolation ?? {}),
+  };
 }
 
 function make(settings: z.infer<typeof provider>): PortProvider {

@@ -99,6 +99,13 @@ describe("a pod's ports", () => {
     expect(wanted).toMatchObject({ ok: true, ports: [{ index: 1, requested: { ips: ["10.9.0.7"], mac: "02:00:00:00:00:01" } }] });
   });
 
+  test("are not those of another namespace's definition that namespaceIsolation keeps from the pod", () => {
+    const isolated = wantedPorts(pod, find, compat, { namespaceIsolation: true, globalNamespaces: [] });
+    expect(isolated).toMatchObject({ ok: true, ports: [{ index: 1, definition: { namespace: "shop" } }] });
+    const opened = wantedPorts(pod, find, compat, { namespaceIsolation: true, globalNamespaces: ["other"] });
+    expect(opened).toMatchObject({ ok: true, ports: [{ index: 1 }, { index: 2 }] });
+  });
+
   test("KU-03 an unreadable selection has none, with the reason", () => {
     const wanted = wantedPorts({ ...pod, annotations: new Map([["k8s.v1.cni.cncf.io/networks", "a/b/c"]]) }, find, compat);
     expect(wanted).toMatchObject({ ok: false, problem: expect.stringContaining("element 0") });

@@ -1,6 +1,7 @@
 // The external ports of a pod: one for each network of its selection whose definition names a provider. A pod gets all of them or none (KU-20, KU-21).
 
 import { parseSelection, networksAnnotation } from "../../../src/npwg/selection.ts";
+import { checkNamespace, type NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
 import { definitionProvider } from "./definition-provider.ts";
@@ -37,12 +38,18 @@ export function waitsForPorts({ nodeName, phase, isHostNetwork }: PodFacts): boo
   return nodeName !== "" && phase === "Pending" && !isHostNetwork;
 }
 
-/** The ports that a pod's selection asks for. A definition that does not exist has no port: the node's ADD refuses the pod. */
-export function wantedPorts(pod: PodFacts, find: FindDefinition, profile: NpwgProfile): WantedPorts {
+const notIsolated: NamespacePolicy = { namespaceIsolation: false, globalNamespaces: [] };
+
+/**
+ * The ports that a pod's selection asks for. A definition that does not exist, or that `isolation` keeps from the pod, has no port: the node's ADD
+ * refuses the pod.
+ */
+export function wantedPorts(pod: PodFacts, find: FindDefinition, profile: NpwgProfile, isolation = notIsolated): WantedPorts {
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return { ok: false, problem: selection.fault.msg };
   const ports: ExternalPortSpec[] = [];
   for (const [index, { namespace, name, mac, ips }] of selection.value.networks.entries()) {
+    if (!checkNamespace(isolation, pod.namespace, { namespace, name }, "network").ok) continue;
     const annotations = find(namespace, name);
     const provider = annotations === undefined ? ({ kind: "none" } as const) : definitionProvider(annotations);
     if (provider.kind === "none") continue;

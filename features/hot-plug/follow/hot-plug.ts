@@ -28,8 +28,8 @@ interface Followed {
   readonly failed: boolean;
 }
 
-/** Pods that are worked on at once. Native plugins take most of the time. */
-const workers = 4;
+/** Pods that are worked on at once. Native plugins take most of the time. A namespace alone gets half of the workers. */
+const workers = 6;
 /** Minimum time between the begins of two comparisons of one pod, in ms: ten changes in a second lead to a few comparisons. */
 const pauseMs = 250;
 /** Maximum pods that wait. Beyond it a change is found by the next comparison of all pods. */
@@ -43,6 +43,9 @@ const pollMs = 1_000;
 /** Time after the key's appearance in a call within which the daemon surely keeps that configuration, in ms. */
 const keptMs = 60_000;
 const maxLine = 4096;
+
+/** The namespace of a pod, which is `namespace/name`. */
+const namespaceOf = (pod: string): string => pod.slice(0, pod.indexOf("/"));
 
 /** Faults that no later try mends: only a change of the pod, the definition or the configuration does. */
 const lasting: ReadonlySet<FaultKind> = new Set<FaultKind>([
@@ -94,7 +97,7 @@ export class HotPlug implements InterfaceChanges {
         return [directory, { calls: new ContainerCalls(directory, node, log), entries: new RunningEntries(directory) }];
       }),
     );
-    this.#queue = new WorkQueue((pod) => this.#work(pod), node.clock, workers);
+    this.#queue = new WorkQueue((pod) => this.#work(pod), node.clock, workers, undefined, undefined, namespaceOf);
   }
 
   /** Whether a configuration has switched hot-plug on. */

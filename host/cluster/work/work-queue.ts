@@ -30,6 +30,8 @@ export class WorkQueue {
   /** Called after each work, for metrics and the log. */
   readonly #onWorked: OnWorked | undefined;
   readonly #random: () => number;
+  /** The lane of a key, such as its namespace. A lane never has more workers than it leaves free, but always gets one. Undefined: one for all keys. */
+  readonly #laneOf: ((key: string) => string) | undefined;
   /** Keys that wait, in order. */
   readonly #waiting = new Set<string>();
   readonly #working = new Set<string>();
@@ -47,12 +49,14 @@ export class WorkQueue {
     workers: number,
     onWorked?: OnWorked,
     random: () => number = Math.random,
+    laneOf?: (key: string) => string,
   ) {
     this.#work = work;
     this.#clock = clock;
     this.#workers = workers;
     this.#onWorked = onWorked;
     this.#random = random;
+    this.#laneOf = laneOf;
   }
 
   /** Keys that wait, are worked on, or are due later. */
@@ -94,11 +98,25 @@ export class WorkQueue {
 
   #next(): void {
     while (this.#signal?.aborted === false && this.#working.size < this.#workers) {
-      const [key] = this.#waiting;
+      const key = this.#nextKey();
       if (key === undefined) return;
       this.#waiting.delete(key);
       void this.#workOn(key);
     }
+  }
+
+  /** The first waiting key whose lane may have another worker. */
+  #nextKey(): string | undefined {
+    const laneOf = this.#laneOf;
+    const [first] = this.#waiting;
+    if (laneOf === undefined || first === undefined) return first;
+    const working = Map.groupBy(this.#working, laneOf);
+    const free = this.#workers - this.#working.size;
+    for (const key of this.#waiting) {
+      const own = working.get(laneOf(key))?.length ?? 0;
+      if (own === 0 || own < free) return key;
+    }
+    return undefined;
   }
 
   async #workOn(key: string): Promise<void> {

@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 /** A queue whose work waits for `finish`. */
-function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) {
+function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}, laneOf?: (key: string) => string) {
   const begun: string[] = [];
   const open = new Map<string, () => void>();
   const queue = new WorkQueue(
@@ -24,6 +24,7 @@ function steered(workers: number, outcomes: Record<string, WorkOutcome[]> = {}) 
     workers,
     undefined,
     () => 0,
+    laneOf,
   );
   const ended = new AbortController();
   const running = queue.run(ended.signal);
@@ -42,6 +43,19 @@ test("a key that waits is worked on once, however often it is added", async () =
   await finish("b");
   expect(begun).toEqual(["a", "b"]);
   expect(queue.size).toBe(0);
+});
+
+test("keys of one lane leave workers free for other lanes", async () => {
+  const { queue, begun, finish } = steered(4, {}, (key) => key.split("/")[0] ?? "");
+  for (const key of ["shop/a", "shop/b", "shop/c", "shop/d"]) queue.add(key);
+  expect(begun).toEqual(["shop/a", "shop/b"]);
+  queue.add("bank/a");
+  expect(begun).toEqual(["shop/a", "shop/b", "bank/a"]);
+  await finish("shop/a");
+  await finish("bank/a");
+  expect(begun).toEqual(["shop/a", "shop/b", "bank/a", "shop/c"]);
+  await finish("shop/b");
+  expect(begun.at(-1)).toBe("shop/d");
 });
 
 test("a key that is added during its work is worked on again, and never twice at once", async () => {

@@ -2,7 +2,7 @@
 // only then each file gets its name, by one rename. Until the first rename a failure leaves the node as it was.
 
 import { renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { makeDirectory } from "../../store/files/make-directory.ts";
@@ -160,7 +160,8 @@ function removeStaged({ home, shim, components }: InstallPlan): void {
 
 /** Renames the files: first the engine, then the components, last the shim. Answers the paths of older code that were removed. */
 function switchTo(plan: InstallPlan): readonly string[] {
-  const { home, code, cniBin } = plan;
+  const { home, code } = plan;
+  writeLists(plan.listsMeanwhile);
   let removed: readonly string[] = [];
   if (home !== undefined && code !== undefined) {
     makeDirectory(join(home, "bin"), directoryMode);
@@ -173,13 +174,16 @@ function switchTo(plan: InstallPlan): readonly string[] {
   rename(plan.components, ({ path }) => temporaryName(path));
   if (!plan.link.isInPlace) placeLink(plan.link.target, plan.link.path);
   rename([plan.shim], ({ path }) => temporaryName(path));
-  for (const { path, source, isInPlace } of plan.lists) {
-    if (isInPlace) continue;
+  writeLists(plan.lists);
+  return removed;
+}
+
+function writeLists(lists: readonly PlannedFile[]): void {
+  for (const { path, source } of lists) {
     writeStaged(temporaryName(path), source);
     renameSync(temporaryName(path), path);
+    syncToDisk(dirname(path));
   }
-  syncToDisk(cniBin);
-  return removed;
 }
 
 function rename(files: readonly PlannedFile[], stagedPath: (file: PlannedFile) => string): void {

@@ -50,6 +50,8 @@ export interface InstallPlan {
   readonly link: { readonly path: string; readonly target: string; readonly isInPlace: boolean };
   /** The lists of installed files, for the next installation and for the removal. */
   readonly lists: readonly PlannedFile[];
+  /** The lists during the switch, with the earlier files, too: after an interruption each file is still known as Plexus' own. */
+  readonly listsMeanwhile: readonly PlannedFile[];
   /** The engine of an earlier installation, which this one has not. */
   readonly obsolete: EarlierEngine | undefined;
   /** Components of the node that the release would replace although an administrator put them there. */
@@ -85,7 +87,12 @@ export function makePlan(
     const pluginLines = [...plugins, ...stillThere(previous, plugins, cniBin.here)];
     const listIn = (directory: string, listed: string, lines: readonly InstalledFile[]): PlannedFile =>
       planned(directory)({ name: listed, content: { text: listText(lines) }, mode: 0o644 });
-    const besidePlugins = listIn(cniBin.here, listNameBesidePlugins, pluginLines);
+    // The list in the home directory has all files: an installer without the other list replaces its own components, too.
+    const listsOf = (inPlugins: readonly InstalledFile[], inHome: readonly InstalledFile[]): readonly PlannedFile[] => [
+      listIn(cniBin.here, listNameBesidePlugins, distinct(inPlugins)),
+      ...(home === undefined ? [] : [listIn(home.here, listName, distinct([...inPlugins, ...inHome]))]),
+    ];
+    const homeLines = linesOf("home", homeFiles);
     return ok({
       home: home?.here,
       cniBin: cniBin.here,
@@ -97,11 +104,11 @@ export function makePlan(
       shim,
       components,
       link: planLink(join(cniBin.here, ".plexus"), home?.onNode ?? noEngine),
-      // The list in the home directory has all files: an installer without the other list replaces its own components, too.
-      lists:
-        home === undefined
-          ? [besidePlugins]
-          : [besidePlugins, listIn(home.here, listName, [...pluginLines, ...linesOf("home", homeFiles)])],
+      lists: listsOf(pluginLines, homeLines),
+      listsMeanwhile: listsOf(
+        [...pluginLines, ...previous.filter(({ place }) => place === "cni-bin")],
+        [...homeLines, ...previous.filter(({ place }) => place === "home")],
+      ),
       obsolete: home === undefined ? engine : undefined,
       kept: found.flatMap(({ file: { path }, why }) => (why === undefined ? [] : [{ path, why }])),
     });
@@ -123,6 +130,10 @@ function linesOf(place: InstalledFile["place"], files: readonly PlannedFile[]): 
   return files.map(({ source: { name }, digest }) => ({ place, name, digest }));
 }
 
+function distinct(files: readonly InstalledFile[]): readonly InstalledFile[] {
+  return [...new Map(files.map((file) => [listText([file]), file])).values()];
+}
+
 /** Components of an earlier installation that are not part of this one. They stay, because the DEL of a running pod may need them. */
 function stillThere(
   previous: readonly InstalledFile[],
@@ -130,10 +141,8 @@ function stillThere(
   cniBin: string,
 ): readonly InstalledFile[] {
   return previous.filter(
-    ({ place, name, digest }, index) =>
+    ({ place, name, digest }) =>
       place === "cni-bin" &&
-      // A file that both lists have.
-      previous.findIndex((file) => file.place === place && file.name === name && file.digest === digest) === index &&
       !installed.some((file) => file.place === place && file.name === name) &&
       existsSync(join(cniBin, name)) &&
       digestOf(join(cniBin, name)) === digest,

@@ -4,11 +4,19 @@ import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
-import { listName, listNameBesidePlugins, noEngine, readInstalledFiles } from "../uninstall/installed-files.ts";
+import {
+  type InstalledFile,
+  listName,
+  listNameBesidePlugins,
+  noEngine,
+  readInstalledFiles,
+} from "../uninstall/installed-files.ts";
 import { type RemovedFiles, removeFiles } from "../uninstall/remove-files.ts";
 import { lockInstallation } from "./install-lock.ts";
 import type { InstallInit } from "./install.ts";
 import { nodeDirectory } from "./node-view.ts";
+
+const nothing: RemovedFiles = { removed: [], left: [] };
 
 /** The place of the installation to remove. */
 export type RemoveInstallationInit = Pick<InstallInit, "home" | "cniBin" | "root" | "dryRun">;
@@ -23,23 +31,21 @@ export function removeInstallation(init: RemoveInstallationInit): Result<Removed
   const unlock = lockInstallation(cniBin.here);
   if (!unlock.ok) return unlock;
   try {
-    const removed: string[] = [];
-    const left: RemovedFiles["left"][number][] = [];
-    for (const list of [join(home.here, listName), join(cniBin.here, listNameBesidePlugins)]) {
-      if (!existsSync(list)) continue;
-      const files = readInstalledFiles(list);
-      if (!files.ok) return files;
-      const answer = removeFiles(home.here, [cniBin.here], files.value, init.dryRun);
-      // Both lists have the plugin directory's files, which a dry run finds twice.
-      removed.push(...answer.removed.filter((path) => !removed.includes(path)));
-      left.push(...answer.left.filter(({ path }) => !left.some((each) => each.path === path)));
-      if (answer.left.length === 0) remove(list, init.dryRun, removed);
+    const lists = [join(home.here, listName), join(cniBin.here, listNameBesidePlugins)].filter((path) => existsSync(path));
+    const files: InstalledFile[] = [];
+    for (const list of lists) {
+      const read = readInstalledFiles(list);
+      if (!read.ok) return read;
+      files.push(...read.value);
     }
+    const answer = lists.length === 0 ? nothing : removeFiles(home.here, [cniBin.here], files, init.dryRun);
+    const removed = [...answer.removed];
+    for (const list of answer.left.length === 0 ? lists : []) remove(list, init.dryRun, removed);
     const link = join(cniBin.here, ".plexus");
     const stats = lstatSync(link, { throwIfNoEntry: false });
     const isOwn = stats?.isSymbolicLink() === true && [home.onNode, noEngine].includes(readlinkSync(link));
     if (isOwn) remove(link, init.dryRun, removed);
-    return ok({ removed, left });
+    return ok({ removed, left: answer.left });
   } catch (error) {
     return failed(storeFault("removing from", cniBin.here, error));
   } finally {

@@ -37,25 +37,32 @@ export function removeFiles(
       if (errnoOf(error) !== "ENOENT") left.push({ path, why: error instanceof Error ? error.message : String(error) });
     }
   };
-  const removeInstalled = (directory: string, { name, digest }: InstalledFile): void => {
+  const removeInstalled = (directory: string, [name, digests]: readonly [string, readonly string[]]): void => {
     const path = join(directory, name);
-    const why = reasonToKeep(path, digest);
+    const why = reasonToKeep(path, digests);
     if (why === undefined) remove(path, () => unlinkSync(path));
     else if (why !== "absent") left.push({ path, why });
   };
   // First the executables in the plugin directories: no runtime then starts a half-removed Plexus.
   for (const directory of cniBin) {
-    for (const file of files) if (file.place === "cni-bin") removeInstalled(directory, file);
+    for (const file of digestsIn("cni-bin", files)) removeInstalled(directory, file);
     const link = join(directory, ".plexus");
     if (isLinkTo(link, home)) remove(link, () => unlinkSync(link));
     left.push(...linksToPlexus(directory));
   }
-  for (const file of files) if (file.place === "home") removeInstalled(home, file);
+  for (const file of digestsIn("home", files)) removeInstalled(home, file);
   for (const path of codeIn(home)) remove(path, () => rmSync(path, { recursive: true }));
   const lists = [...cniBin.map((directory) => join(directory, listNameBesidePlugins)), join(home, listName)];
   for (const list of left.length === 0 ? lists : []) if (existsSync(list)) remove(list, () => unlinkSync(list));
   for (const directory of ["bin", "."]) removeEmpty(resolve(home, directory), dryRun);
   return { removed, left };
+}
+
+/** The digests that each file of the place may have, by its name. A file has several after an interrupted installation. */
+function digestsIn(place: InstalledFile["place"], files: readonly InstalledFile[]): ReadonlyMap<string, readonly string[]> {
+  const here = files.filter((file) => file.place === place);
+  const byName = Map.groupBy(here, ({ name }) => name);
+  return new Map([...byName].map(([name, all]) => [name, all.map(({ digest }) => digest)]));
 }
 
 /** The link `engine` first, then all code directories, including those that an update kept for running programs. */
@@ -70,12 +77,12 @@ function codeIn(home: string): readonly string[] {
 }
 
 /** Why the file must stay; undefined if it is unchanged, `absent` if there is no file. */
-function reasonToKeep(path: string, digest: string): string | undefined {
+function reasonToKeep(path: string, digests: readonly string[]): string | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return "absent";
     if (!stats.isFile()) return "is not a regular file, unlike the installed file";
-    return digestOf(path) === digest ? undefined : "was changed since it was installed";
+    return digests.includes(digestOf(path)) ? undefined : "was changed since it was installed";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

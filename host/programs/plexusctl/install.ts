@@ -54,6 +54,9 @@ async function removal({ init, unneeded }: InstallOptions, line: Invocation): Pr
   return { stdout: await printed(printable, line), status: left.length === 0 || unneeded !== undefined ? 0 : 1 };
 }
 
+/** The directory where other plugins have their leases, too. */
+const leasesOfPlugins = "/var/lib/cni";
+
 interface InstallOptions {
   readonly init: InstallInit;
   /** Whether the installation is removed. */
@@ -68,7 +71,8 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
   if (wrong !== undefined) return wrong;
   const isUnneeded = flags.has("if-unneeded");
   if (isUnneeded && !flags.has("remove")) return { wrong: "--if-unneeded: only --remove has it" };
-  const purgeState = valueOf(line, "purge-state");
+  const purge = valueOf(line, "purge-state");
+  const purgeState = purge === undefined ? undefined : resolve(purge);
   if (purgeState !== undefined && !isUnneeded) return { wrong: "--purge-state: only --remove --if-unneeded has it" };
   const unneeded = isUnneeded ? { statusSocket: statusSocketOf(line), purgeState } : undefined;
   const from = valueOf(line, "from");
@@ -82,5 +86,14 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
     components: valueOf(line, "components") ?? "all",
     dryRun: flags.has("dry-run"),
   } as const;
+  const foreign = purgeState === undefined ? undefined : foreignBelow(purgeState, init);
+  if (foreign !== undefined) return { wrong: `--purge-state ${purgeState}: ${foreign} has more than the state of Plexus` };
   return { init, removes: flags.has("remove"), unneeded };
+}
+
+/** A directory in `directory`, or the directory itself, that has more than Plexus' state; undefined if there is none. */
+function foreignBelow(directory: string, { root, home, cniBin }: InstallInit): string | undefined {
+  const above = directory === "/" ? "/" : `${directory}/`;
+  const shared = [leasesOfPlugins, home, cniBin].map((path) => join(root, path));
+  return [...shared, root].find((path) => `${path}/`.startsWith(above));
 }

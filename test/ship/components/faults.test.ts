@@ -1,22 +1,31 @@
 // Faulty and hostile registries: each fault of a pull is refused with its reason, and nothing is installed.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dist, missingBuild } from "../../lab/plexus.ts";
 import { attachBundle, ComponentNode, type Ran, sha256 } from "../../lab/registry/component-node.ts";
-import { dsseBundle, makeSigningKey, signStatement } from "../../lab/registry/cosign-bundle.ts";
+import { dsseBundle, makeSigningKey, type SigningKey, signStatement } from "../../lab/registry/cosign-bundle.ts";
 import { type FaultProxy, startFaultProxy } from "../../lab/registry/fault-proxy.ts";
 import { dockerRegistry } from "../../lab/registry/programs.ts";
 import { type Registry, startRegistry } from "../../lab/registry/registry.ts";
 import { missing } from "../../lab/requires.ts";
+import type { Descriptor } from "../../../src/oci/manifest.ts";
 
 const build = missingBuild({ components: ["tuning"] });
 if (build !== undefined) throw new Error(build);
 
 const tuning = join(dist, "delegates", "tuning.wasm");
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
+const indexType = "application/vnd.oci.image.index.v1+json";
 const name = "plexus/tuning";
+
+/** A referrer without a type, which the registry does not have. */
+const absentReferrer = (at: number): Descriptor => ({
+  mediaType: manifestType,
+  digest: `sha256:${String(at).padStart(64, "0")}`,
+  size: 300,
+});
 
 describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry", () => {
   let registry: Registry;
@@ -57,6 +66,8 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
     const plain = ["--plain-http", proxy.host, "--plain-http", elsewhere.host];
     return node.pull(`${proxy.host}/${name}:1`, "--key", node.file("release.pub", key.pem), ...plain, ...args);
   }
+
+  const signedBy = (): readonly string[] => ["--key", node.file("release.pub", key.pem)];
 
   function expectRefused({ status, stdout, stderr }: Ran, ...texts: readonly string[]): void {
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
@@ -137,6 +148,70 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
       proxy.host,
     );
     expectRefused(refused, "[SIGNATURE_INVALID]", `it signs ${manifestDigest}, not ${sha256(other)}`);
+  });
+
+  describe("with referrers of others than its author", () => {
+    const repository = "plexus/crowded";
+    const pullCrowded = (...args: readonly string[]): Promise<Ran> =>
+      node.pull(`${proxy.host}/${repository}:1`, "--type", "tuning", "--plain-http", proxy.host, ...args);
+    let foreign: readonly string[];
+    let right: string;
+
+    beforeAll(async () => {
+      await home.run("push", tuning, `${registry.host}/${repository}:1`, "--plain-http", registry.host);
+      const answer = await fetch(`http://${registry.host}/v2/${repository}/manifests/1`, { headers: { Accept: manifestType } });
+      const subject = await answer.text();
+      const attach = (by: SigningKey): Promise<string> =>
+        attachBundle(registry.host, repository, dsseBundle(by, signStatement(sha256(subject))), subject);
+      const all: string[] = [];
+      for (let each = 0; each < 20; each++) all.push(await attach(makeSigningKey()));
+      foreign = all;
+      right = await attach(key);
+    });
+
+    test("more signatures than the file of signatures has keep nobody from the component", async () => {
+      expect(await pullCrowded()).toMatchObject({ status: 0, stderr: "" });
+      expect(await pullCrowded(...signedBy())).toMatchObject({ status: 0, stderr: "" });
+      const file = JSON.parse(node.read("tuning.wasm.signatures.json").toString());
+      expect(file.manifests[0].bundles).toHaveLength(16);
+    });
+
+    test("a referrer that is gone or damaged keeps nobody from the component", async () => {
+      proxy.script(({ path }) => {
+        if (path.endsWith(foreign[0] ?? "")) return { kind: "answer", status: 404, headers: {}, body: "" };
+        return path.endsWith(foreign[1] ?? "") ? { kind: "change", body: ({ body }) => body.subarray(1) } : undefined;
+      });
+      expect(await pullCrowded(...signedBy())).toMatchObject({ status: 0, stderr: "" });
+    });
+
+    test("the demanded signature that is gone is missed, with its reason", async () => {
+      proxy.script(({ path }) =>
+        [...foreign, right].some((each) => path.endsWith(each))
+          ? { kind: "answer", status: 404, headers: {}, body: "" }
+          : undefined,
+      );
+      expectRefused(await pullCrowded(...signedBy()), "[ARTIFACT_NOT_FOUND]");
+      expect(await pullCrowded()).toMatchObject({ status: 0, stderr: "" });
+    });
+
+    test("thousands of referrers without a type are not all fetched", async () => {
+      const unreadable = { ...absentReferrer(0), digest: `sha512:${"0".repeat(128)}` };
+      const manifests = [unreadable, ...Array.from({ length: 2000 }, (_, at) => absentReferrer(at))];
+      const body = JSON.stringify({ schemaVersion: 2, mediaType: indexType, manifests });
+      proxy.script(({ path }) =>
+        path.includes("/referrers/") || path.includes("/manifests/sha256-")
+          ? { kind: "answer", status: 200, headers: { "Content-Type": indexType }, body }
+          : undefined,
+      );
+      const before = proxy.seen.length;
+      expect(await pullCrowded()).toMatchObject({ status: 0, stderr: "" });
+      expect(proxy.seen.length - before).toBeLessThan(100);
+    });
+  });
+
+  test("a lock file that cannot be written: a component without an entry would count as an administrator's for ever", async () => {
+    mkdirSync(join(node.directory, "etc", ".components.lock.json.new", "full"), { recursive: true });
+    expectRefused(await pull(), "[STORE_FAILED]");
   });
 
   test("a layer with one other byte", async () => {

@@ -78,7 +78,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 
 {{- /* The directory of journal and result cache on the node. */ -}}
 {{- define "plexus.stateDirectory" -}}
-{{- dig "cniDir" "/var/lib/cni/plexus" .Values.config -}}
+{{- dig "cniDir" "/var/lib/cni/plexus" .Values.config | clean -}}
 {{- end -}}
 
 {{- /* The directory of journal and result cache, if it needs a mount of its own; otherwise empty. */ -}}
@@ -87,11 +87,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- if not (hasPrefix "/var/lib/cni/" (printf "%s/" $directory)) }}{{ $directory }}{{ end -}}
 {{- end -}}
 
-{{- /* The argument that removes the state directory. Leases of all plugins are in /var/lib/cni. */ -}}
+{{- /* The argument that removes the state directory. Leases of all plugins are in /var/lib/cni, and each directory above it has them, too. */ -}}
 {{- define "plexus.purgeState" -}}
 {{- $directory := include "plexus.stateDirectory" . -}}
-{{- if hasPrefix (printf "%s/" $directory) "/var/lib/cni/" }}{{ fail (printf "uninstall.purgeState would remove config.cniDir %s with the leases of other plugins in /var/lib/cni: set uninstall.purgeState false" $directory) }}{{ end -}}
---purge-state=/host{{ $directory }}
+{{- if hasPrefix (printf "%s/" (trimSuffix "/" $directory)) "/var/lib/cni/" }}{{ fail (printf "uninstall.purgeState would remove config.cniDir %s with the leases of other plugins in /var/lib/cni: set uninstall.purgeState false" $directory) }}{{ end -}}
+{{ printf "--purge-state=/host%s" $directory | quote }}
 {{- end -}}
 
 {{- /* The directory of configurations that definitions name, if it needs a mount of its own; otherwise empty. */ -}}
