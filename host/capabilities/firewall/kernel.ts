@@ -108,7 +108,7 @@ export function refusalFault({ change, errno, errorText }: Refusal): Fault {
   const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
   const lacking =
     errno === ENOENT || errno === EOPNOTSUPP || errno === EPROTONOSUPPORT || errno === EAFNOSUPPORT
-      ? "; the kernel may lack a module (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
+      ? "; the kernel may lack a module (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_numgen, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
       : "";
   return failure(action, `${reason}${lacking}`);
 }
