@@ -59,7 +59,8 @@ describe.skipIf(
     for await (const line of createInterface({ input: sender.stdout })) if (line === "ready") break;
     await shop.add(pod);
     if (lateTable !== undefined) {
-      expect(JSON.stringify(await shop.api.statusOf("shop", name))).toContain(addressOf(pod));
+      const status = JSON.stringify(await shop.api.statusOf("shop", name));
+      if (!status.includes(addressOf(pod))) throw new Error(`the API does not have the addresses of ${name}: ${status}`);
       pod.call.pod.exec(["nft", "-f", lateTable]);
     }
     await expect.poll(() => received(to), patience).toBeGreaterThan(before);

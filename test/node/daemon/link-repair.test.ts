@@ -42,6 +42,10 @@ describe.skipIf(missingForMixed("repair by components"))("the repair of a compon
 
   const sentence = (): string => node.daemon.residents.sentences.find(({ name }) => name === "linkWatch")?.sentence() ?? "";
 
+  /** The node's ends of veths in the datapath of Open vSwitch. */
+  const members = (): readonly string[] =>
+    stage.node.links().flatMap(({ name, master }) => (master === "ovs-system" && name !== "br-int" ? [name] : []));
+
   /** Attaches a pod with one further network of the component. */
   async function attached(type: string, step: object, grant: object): Promise<Attached> {
     const subnet = "10.40.0.0/24";
@@ -165,10 +169,6 @@ else {
     afterAll(() => ovs?.dispose());
 
     const ports = (): readonly string[] => ovs.vsctl("list-ports", "br-int").split("\n").filter(Boolean);
-    /** The node's ends of veths in the datapath. */
-    const members = (): readonly string[] =>
-      stage.node.links().flatMap(({ name, master }) => (master === "ovs-system" && name !== "br-int" ? [name] : []));
-
     test("WA-02 WA-03: a port that is removed, and a bridge that is made anew, get the pod's interface again", async () => {
       await expect.poll(() => stage.node.links().map(({ name }) => name), soon).toContain("br-int");
       const grant = { links: {}, ovs: { bridges: ["br-int"], vlans: ["100"], socket: ovs.socket } };
