@@ -71,9 +71,9 @@ export function storedSlice(object: unknown): StoredObject<ServiceSlice> | undef
   return { namespace: value.namespace, name: value.name, value, size: sliceSize(value) };
 }
 
-/** The memory of a slice in characters. Its metadata and its labels have the same texts. */
+/** The memory of a slice in characters. */
 function sliceSize({ meta, ports, endpoints }: ServiceSlice): number {
-  return endpoints.reduce((sum, text) => sum + 50 + text.length, 2 * meta.length + ports.length);
+  return endpoints.reduce((sum, text) => sum + 50 + text.length, meta.length + ports.length);
 }
 
 /** Reads a node's zone; empty if it names none. */

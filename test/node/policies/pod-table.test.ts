@@ -263,8 +263,8 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
     nft(
       ["-f", "-"],
       `table inet count {
-         chain sent { type filter hook prerouting priority -400; udp dport 9 counter }
-         chain passed { type filter hook input priority 100; udp dport 9 counter }
+         chain sent { type filter hook prerouting priority -400; udp dport 9 counter; }
+         chain passed { type filter hook input priority 100; udp dport 9 counter; }
        }`,
     );
     const count = (chain: "sent" | "passed"): number =>
