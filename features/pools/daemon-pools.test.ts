@@ -11,6 +11,7 @@ test("two spellings of a state directory have the same pools, and another cluste
   const pools = new DaemonPools({
     nodeName: "n1",
     objects: async () => undefined,
+    event: () => undefined,
     clock: { now: () => 0, date: () => new Date(0) },
     warn: () => undefined,
   });

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
-import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
+import { encodeFrame, FrameDecoder, frameParts, NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
 import {
   type AskEffect,
   type ChangesEffect,
@@ -38,6 +38,8 @@ type Answer = Exclude<ShimMessage, Request | AgentGreeting>;
 /** Effects use the channels from 1 to this number. */
 const lastEffectChannel = NESTED_CHANNEL_BIT - 1;
 
+/** Bytes that are joined for one write(2). */
+const maxCopied = 65_536;
 const welcome = valueOrGone(encodeFrame(valueOrGone(encodeMessage(0, { kind: "welcome" }))));
 
 interface Waiting {
@@ -215,15 +217,21 @@ export class ConnectedShim {
 
   /** Messages sent in one turn of the event loop go out in one write: each write wakes the shim. */
   #send(channel: number, message: EngineMessage): void {
-    if (this.#unwritten.push(valueOrGone(encodeFrame(valueOrGone(encodeMessage(channel, message))))) === 1)
-      queueMicrotask(() => this.#write());
+    const parts = valueOrGone(frameParts(valueOrGone(encodeMessage(channel, message))));
+    if (this.#unwritten.push(...parts) === parts.length) queueMicrotask(() => this.#write());
   }
 
   #write(): void {
-    const [first] = this.#unwritten;
-    if (first === undefined) return;
-    this.#socket.write(this.#unwritten.length === 1 ? first : Buffer.concat(this.#unwritten));
+    const parts = this.#unwritten;
     this.#unwritten = [];
+    if (parts.reduce((sum, { length }) => sum + length, 0) <= maxCopied) {
+      if (parts.length > 0) this.#socket.write(Buffer.concat(parts));
+      return;
+    }
+    // One writev(2): a copy of a table with thousands of peers would be as large as the table.
+    this.#socket.cork();
+    for (const part of parts) this.#socket.write(part);
+    this.#socket.uncork();
   }
 
   #end(reason: Fault): void {

@@ -31,23 +31,28 @@ export function protocolFault(what: string): Fault {
   return fault("SHIM_PROTOCOL", `shim: ${what}`);
 }
 
-/** The frame's bytes: header and payload. Fault: a payload above PAYLOAD_MAX_BYTES. */
-export function encodeFrame(frame: Frame): Result<Uint8Array> {
+/** The frame's bytes: header and payload, in two parts, because a payload may be large. Fault: a payload above PAYLOAD_MAX_BYTES. */
+export function frameParts(frame: Frame): Result<readonly [header: Uint8Array, payload: Uint8Array]> {
   const { length } = frame.payload;
   if (length > PAYLOAD_MAX_BYTES) {
     return failed(
       protocolFault(`a frame of type ${frame.type} would carry ${length} bytes, at most ${PAYLOAD_MAX_BYTES} are allowed`),
     );
   }
-  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + length);
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
   putU32(bytes, 0, length);
   bytes[VERSION_OFFSET] = PROTOCOL_VERSION;
   bytes[TYPE_OFFSET] = frame.type;
   bytes[RESERVED_OFFSET] = 0;
   bytes[RESERVED_OFFSET + 1] = 0;
   putU32(bytes, CHANNEL_OFFSET, frame.channel);
-  bytes.set(frame.payload, FRAME_HEADER_BYTES);
-  return ok(bytes);
+  return ok([bytes, frame.payload]);
+}
+
+/** The frame's bytes in one part. Fault: that of `frameParts`. */
+export function encodeFrame(frame: Frame): Result<Uint8Array> {
+  const parts = frameParts(frame);
+  return parts.ok ? ok(Buffer.concat(parts.value)) : parts;
 }
 
 const minRoom = 65_536;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { ApiObject, ApiObjects } from "../../host/cluster/kube/api-objects.ts";
-import { sendEvent } from "../../host/controller/events.ts";
+import { EventQueue } from "../../host/cluster/events/event-queue.ts";
 import { poolsPart } from "../../features/pools/controller/part.ts";
 import { controllerMetricDefinitions } from "../../host/telemetry/metrics/controller-definitions.ts";
 import { MetricsOf } from "../../host/telemetry/metrics/metrics.ts";
@@ -89,11 +89,13 @@ describe.skipIf(missing("plexus-controller's pools", privateNamespaces, kubeApi)
     const log: string[] = [];
     const metrics = new MetricsOf(controllerMetricDefinitions);
     const aborted = new AbortController();
+    const warn = (text: string): number => log.push(text);
+    const events = new EventQueue({ objects, clock: systemClock, warn, ended: () => undefined });
     const part = poolsPart({ now: () => clockMs, maxPauseMs: 100 })(
       partContext(objects, {
         metrics,
         log: (_, text) => log.push(text),
-        event: (target, content) => void sendEvent(objects, systemClock.date(), target, content, (why) => log.push(why)),
+        event: (target, content) => events.add(target, content, systemClock.date()),
       }),
     );
     const ran = part.run(aborted.signal);

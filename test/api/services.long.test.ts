@@ -160,6 +160,30 @@ describe.skipIf(missingForKube("Services of pods") || missing("Services of pods"
       expect(shop.node.left().links).toEqual(nothing.links);
     });
 
+    test("SV-06 SV-07: pods of two nodes follow the readiness of an endpoint, each by its own daemon", async () => {
+      const web = await service("both", "red", "both");
+      const far = await shop.beside("far");
+      try {
+        far.startAgent();
+        const server = await running("server", "both");
+        const near = await running("near", "other");
+        const away = await far.runPod("away", { app: "other" });
+        const endpoint = `${addressOf(server)}:8080`;
+        const haveIt = (): readonly boolean[] => [near, away].map((pod) => tableOf(pod).includes(endpoint));
+        expect([near, away].map((pod) => tableOf(pod).includes(web))).toEqual([true, true]);
+        for (const status of ["True", "False", "True"] as const) {
+          await ready(server, status);
+          await expect.poll(haveIt, patience).toEqual([status === "True", status === "True"]);
+        }
+        outcome(await shop.objects.remove(`${services}/both`));
+        await expect.poll(() => [near, away].map(tableOf), patience).toEqual(["", ""]);
+        await far.removePods(away);
+        await shop.removePods(server, near);
+      } finally {
+        await far.dispose();
+      }
+    });
+
     test("SV-11: the Services, the reason for a missing endpoint, and the node's tables are shown", async () => {
       const web = await service("shown", "red", "shown");
       const client = await running("client", "other");

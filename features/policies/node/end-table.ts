@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { EEXIST, ENOENT } from "../../../host/system/errno.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { refusalText } from "../../../host/capabilities/firewall/installed-rules.ts";
-import { ask, failure, type NetlinkShim, type Refusal, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
+import { ask, encodeBatch, failure, type NetlinkShim, refusalFault } from "../../../host/capabilities/firewall/kernel.ts";
 import {
   chainsRequest,
   deleteChain,
@@ -19,7 +19,7 @@ import {
 import { chainIn, setNameIn, tableNameIn } from "../../../host/capabilities/firewall/nf-answers.ts";
 import { deleteSet, setsRequest } from "../../../host/capabilities/firewall/nf-sets.ts";
 import type { NamedSet, PolicyTable } from "../rules/table.ts";
-import { changeRequests, type PlacedTable, send, tableRequests } from "./table-messages.ts";
+import { changeRequests, type PlacedTable, send, type TableRefusal, tableRequests } from "./table-messages.ts";
 
 const prefix = "plexus-policies-";
 /** Hexadecimal digits of the hash of a state directory: containers of another directory are not this daemon's. */
@@ -47,11 +47,11 @@ export async function writeEnds(
   const changes = anew || before === undefined ? undefined : changeRequests(at, before, after);
   if (changes?.length === 0) return ok(undefined);
   if (changes !== undefined) {
-    const refused = await send(shim, "", changes, "changing the peers at the node's end of the pod's veth");
+    const refused = await send(shim, "", encodeBatch(changes), "changing the peers at the node's end of the pod's veth");
     if (!refused.ok || refused.value === undefined) return refused.ok ? ok(undefined) : refused;
     if (refused.value.errno !== ENOENT) return failed(refusalFault(refused.value));
   }
-  const made = await send(shim, "", [newTable(at, true), ...tableRequests(at, after)], writing);
+  const made = await send(shim, "", encodeBatch([newTable(at, true), ...tableRequests(at, after)]), writing);
   if (!made.ok) return made;
   return made.value?.errno === EEXIST ? rewrite(shim, at, after) : outcomeOf(made.value);
 }
@@ -66,7 +66,7 @@ async function rewrite(shim: NetlinkShim, at: PlacedTable, after: PolicyTable): 
     ...present.value.chains.map((name) => deleteChain(at, name)),
     ...present.value.sets.filter((name) => !kept.has(name)).map((name) => deleteSet(at, name)),
   ];
-  const rewritten = await send(shim, "", [...removal, ...tableRequests(at, after)], writing);
+  const rewritten = await send(shim, "", encodeBatch([...removal, ...tableRequests(at, after)]), writing);
   return rewritten.ok ? outcomeOf(rewritten.value) : rewritten;
 }
 
@@ -95,7 +95,12 @@ async function partsOf(shim: NetlinkShim, at: PlacedTable): Promise<Result<Prese
 /** Removes the table; it need not exist. Fault: FIREWALL_FAILED. */
 export async function removeEnds(shim: NetlinkShim, at: PlacedTable): Promise<Result<void>> {
   // A removal waits for the kernel; where no table is there, the request costs nothing.
-  const removed = await send(shim, "", [deleteTable(at)], "removing the policies at the node's end of the pod's veth");
+  const removed = await send(
+    shim,
+    "",
+    encodeBatch([deleteTable(at)]),
+    "removing the policies at the node's end of the pod's veth",
+  );
   if (!removed.ok) return removed;
   return removed.value?.errno === ENOENT ? ok(undefined) : outcomeOf(removed.value);
 }
@@ -117,6 +122,6 @@ async function dump(shim: NetlinkShim, request: NetlinkRequest, action: string):
   return answer.errno === ENOENT ? ok([]) : failed(failure(action, refusalText(answer)));
 }
 
-function outcomeOf(refused: Refusal | undefined): Result<void> {
+function outcomeOf(refused: TableRefusal | undefined): Result<void> {
   return refused === undefined ? ok(undefined) : failed(refusalFault(refused));
 }

@@ -62,3 +62,29 @@ test("PO-19: a namespace whose pods fail keeps its files, and others' files go; 
   expect(files).toHaveLength(maxFiles);
   expect(files).toEqual(expect.arrayContaining(["used.json", `${maxFiles + 9}.json`]));
 });
+
+test("PO-23: pods whose ADDs read equal policies and peers get the same objects, until a watch has its own", async () => {
+  const peers = { id: "db", query: "q", endpoints: [{ addresses: ["10.0.0.1"] }] };
+  const read = () => ({ policy: keptPolicy(policyObject({ podSelector: {} })), slices: [structuredClone(peers)] });
+  let answer = read();
+  const reading: PolicySource = {
+    policies: async () => ok(answer.policy === undefined ? [] : [answer.policy]),
+    networkPolicies: async () => ok([]),
+    slices: async () => ok(answer.slices),
+  };
+  const over = new KnownPolicies(cniDir).over(reading, () => undefined);
+  const asked = async (): Promise<readonly unknown[]> => {
+    const [policies, slices] = [await over.policies("shop"), await over.slices("shop", ["db"])];
+    return policies.ok && slices.ok ? [policies.value[0], slices.value[0]] : [];
+  };
+  const first = await asked();
+  expect(first).toEqual([answer.policy, peers]);
+  for (let add = 0; add < 3; add++) {
+    answer = read();
+    expect((await asked()).map((each, index) => each === first[index])).toEqual([true, true]);
+  }
+  // The same objects again are those of a watch.
+  expect((await asked()).map((each) => each === answer.policy || each === answer.slices[0])).toEqual([true, true]);
+  answer = { ...read(), slices: [{ ...peers, endpoints: [{ addresses: ["10.0.0.2"] }] }] };
+  expect((await asked())[1]).toBe(answer.slices[0]);
+});

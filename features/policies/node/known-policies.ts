@@ -26,8 +26,10 @@ const keptRounds = 12;
 const defaultMaxFiles = 4096;
 
 interface WrittenAnswer {
-  /** The objects of the answer: those of a watch are the same until they change. */
+  /** The objects of the answer, which all callers get as long as the text is the same. */
   readonly objects: readonly object[];
+  /** Other objects with the same text, which came last. Those of a watch come again, and take the place of `objects`. */
+  readonly others: readonly object[];
   /** The hash of the file's text. */
   readonly hash: string;
 }
@@ -61,12 +63,14 @@ export class KnownPolicies {
         const read = await source.slices(namespace, ids);
         if (read.ok) {
           const byId = Map.groupBy(read.value, ({ id }) => id);
+          const slices: KeptSlice[] = [];
           for (const id of ids) {
             const ofQuery = byId.get(id) ?? [];
-            const kept = this.#kept(namespace, id, ok(undefined), ofQuery, () => JSON.stringify(ofQuery));
+            const kept = this.#kept(namespace, id, ofQuery, () => JSON.stringify(ofQuery));
             if (!kept.ok) return kept;
+            slices.push(...kept.value);
           }
-          return read;
+          return ok(slices);
         }
         const known = ids.map((id) => this.#list(namespace, id, readContent));
         // A query that was never answered has no peers: nothing is allowed by it.
@@ -137,7 +141,7 @@ export class KnownPolicies {
   ): Result<readonly KeptPolicy[]> {
     if (read.ok) {
       const { value } = read;
-      return this.#kept(namespace, name, read, value, () => `[${value.map(({ text }) => text).join(",")}]`);
+      return this.#kept(namespace, name, value, () => `[${value.map(({ text }) => text).join(",")}]`);
     }
     const known = this.#list(namespace, name, reread);
     if (known === undefined) return read;
@@ -145,19 +149,37 @@ export class KnownPolicies {
     return ok(known);
   }
 
-  #kept<T>(namespace: string, name: string, read: Result<T>, objects: readonly object[], makeText: () => string): Result<T> {
+  /**
+   * Keeps an answer. An answer with the text of the one before has its objects: until a watch is live each ADD reads other ones, and pods share what is
+   * made of the same objects.
+   */
+  #kept<T extends KeptPolicy | KeptSlice>(
+    namespace: string,
+    name: string,
+    objects: readonly T[],
+    makeText: () => string,
+  ): Result<readonly T[]> {
     const path = this.#path(namespace, name);
     this.#ask(namespace, path);
     const before = this.#written.get(path);
-    if (before !== undefined && areSame(before.objects, objects)) return read;
+    if (before !== undefined && areSame(before.objects, objects)) return ok(objects);
+    if (before !== undefined && objects.length > 0 && areSame(before.others, objects)) {
+      this.#written.set(path, { objects, others: [], hash: before.hash });
+      return ok(objects);
+    }
     const text = makeText();
     const hash = hashOf(text);
-    if (before?.hash !== hash && textOf(path) !== text) {
+    // A file has objects of one kind.
+    if (before?.hash === hash) {
+      this.#written.set(path, { ...before, others: objects });
+      return ok(before.objects as readonly T[]);
+    }
+    if (textOf(path) !== text) {
       const written = writeShared(path, text, false);
       if (!written.ok) return written;
     }
-    this.#written.set(path, { objects, hash });
-    return read;
+    this.#written.set(path, { objects, others: [], hash });
+    return ok(objects);
   }
 
   #list<T extends KeptPolicy | KeptSlice>(

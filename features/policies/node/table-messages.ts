@@ -1,7 +1,7 @@
 // The messages that make a table of policies, or change its sets' elements.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { commit, type Change, type NetlinkShim, type Refusal } from "../../../host/capabilities/firewall/kernel.ts";
+import { type EncodedBatch, type NetlinkShim, type Refusal, sendBatch } from "../../../host/capabilities/firewall/kernel.ts";
 import { newChain, newRule } from "../../../host/capabilities/firewall/nf-tables.ts";
 import { newSet, setElements } from "../../../host/capabilities/firewall/nf-sets.ts";
 import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
@@ -40,16 +40,20 @@ export function changeRequests(at: PlacedTable, before: PolicyTable, after: Poli
   ]);
 }
 
+/** The kernel's refusal of a part of a table. */
+export type TableRefusal = Refusal<{ readonly action: string }>;
+
 /** Sends one batch. `path`: the network namespace; empty: the node's. Answers the first refusal; undefined: the batch is in force. */
 export async function send(
   shim: NetlinkShim,
   path: string,
-  requests: readonly NetlinkRequest[],
+  changes: EncodedBatch,
   action: string,
-): Promise<Result<Refusal | undefined>> {
-  const batch = requests.map((request): Change => ({ request, action }));
-  const refusals = await commit(shim, batch, "commit", path);
-  return refusals.ok ? ok(refusals.value[0]) : refusals;
+): Promise<Result<TableRefusal | undefined>> {
+  const refused = await sendBatch(shim, changes, path);
+  if (!refused.ok) return refused;
+  const [first] = refused.value;
+  return ok(first && { ...first, change: first.index < 0 ? undefined : { action } });
 }
 
 function baseOf({ hook }: TableChain): Parameters<typeof newChain>[2] {

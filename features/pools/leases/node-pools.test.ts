@@ -104,6 +104,7 @@ async function started(
     directory: at,
     nodeName,
     api: async () => api as unknown as BlockApi,
+    event: () => undefined,
     now,
     warn: (text) => void warnings.push(text),
   });

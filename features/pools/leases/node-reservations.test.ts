@@ -74,6 +74,7 @@ beforeEach(() => {
     directory: new PoolDirectory(root),
     nodeName: "n1",
     api: async () => api as unknown as BlockApi,
+    event: () => undefined,
     now: () => ({ monotonicMs: nowMs, wallMs: nowMs }),
     warn: () => undefined,
   });

@@ -1,7 +1,7 @@
 // Pods by the networks that they are on, in each namespace: a Service selects pods of its own namespace.
 
 import type { NamedPod } from "../rules/endpoint.ts";
-import type { MemberPod } from "../rules/member-pod.ts";
+import { type MemberPod, networksOf } from "../rules/member-pod.ts";
 
 /** Pods by namespace and name. */
 export class PodIndex {
@@ -17,12 +17,12 @@ export class PodIndex {
     else pods.set(name, pod);
     if (pods.size === 0) this.#namespaces.delete(namespace);
     else this.#namespaces.set(namespace, pods);
-    for (const { network } of before?.networks ?? []) {
+    for (const network of before === undefined ? [] : networksOf(before)) {
       const names = this.#ofNetwork.get(keyOf(namespace, network));
       names?.delete(name);
       if (names?.size === 0) this.#ofNetwork.delete(keyOf(namespace, network));
     }
-    for (const { network } of pod?.networks ?? []) {
+    for (const network of pod === undefined ? [] : networksOf(pod)) {
       const names = this.#ofNetwork.get(keyOf(namespace, network)) ?? new Set();
       this.#ofNetwork.set(keyOf(namespace, network), names.add(name));
     }

@@ -1,6 +1,6 @@
 // Services by a label that they select, so that a change of a pod looks at few of them.
 
-import { isSelected, type MemberPod } from "../rules/member-pod.ts";
+import { addressesOn, isSelected, type MemberPod } from "../rules/member-pod.ts";
 import type { NetworkService, UnreadableService } from "../rules/service.ts";
 
 /** Services by key. */
@@ -32,7 +32,7 @@ export class ServiceIndex {
       for (const key of this.#byLabel.get(`${namespace} ${label}`) ?? []) {
         const service = this.#services.get(key);
         if (service === undefined || "problem" in service || !isSelected(pod, service.selector)) continue;
-        if (pod.networks.some(({ network }) => network === service.network)) yield key;
+        if (addressesOn(pod, service.network) !== undefined) yield key;
       }
     }
   }

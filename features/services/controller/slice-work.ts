@@ -10,6 +10,7 @@ import type { NetworkService, UnreadableService } from "../rules/service.ts";
 import {
   endpointObject,
   endpointSlicesPath,
+  labelNames,
   manager,
   ownersOf,
   readSlice,
@@ -61,8 +62,8 @@ async function carryOut(context: PartContext, service: NetworkService, meta: Sli
     case "create":
       return outcomeOf(await context.objects.create(path, sliceObject(service, write.name, meta, write.content)));
     case "patch": {
-      const { name, uid, resourceVersion, labels: before } = write.slice;
-      const gone = Object.keys(before).filter((key) => !Object.hasOwn(meta.labels, key));
+      const { name, uid, resourceVersion, meta: before } = write.slice;
+      const gone = labelNames(before).filter((key) => !Object.hasOwn(meta.labels, key));
       const labels = { ...meta.labels, ...Object.fromEntries(gone.map((key) => [key, null])) };
       const annotations = { [frontAnnotation]: meta.front ?? null };
       const { ports, endpoints } = write.content;

@@ -29,5 +29,5 @@ test("SV-13: the stored sizes of pods and slices are those of their addresses, f
   expect(kept === undefined ? 0 : keptSize(kept)).toBeGreaterThan(20_000);
   expect(storedSlice(slice)?.size).toBeGreaterThan(2 * front.length);
   const addresses = Array.from({ length: 60 }, (_, index) => `10.1.0.${index}`);
-  expect(podReader()(servedPod("one", { "shop/red": addresses }))?.size).toBeGreaterThan(60 * 50);
+  expect(podReader()(servedPod("one", { "shop/red": addresses }))?.size).toBeGreaterThan(addresses.join(" ").length);
 });

@@ -43,7 +43,6 @@ export function podReader(): (object: unknown) => StoredObject<MemberPod | undef
       node: texts.of(pod.node),
       labels: texts.of(pod.labels),
       ports: shared,
-      networks: pod.networks.map(({ network, addresses }) => ({ network: texts.of(network), addresses })),
     };
     return { namespace: texts.of(namespace), name, value, size: podSize(pod) };
   };
@@ -53,8 +52,7 @@ const maxShared = 1000;
 
 /** The memory of a pod in characters: each part has some 50 besides its text. */
 function podSize({ labels, ports, networks }: MemberPod): number {
-  const texts = networks.flatMap(({ network, addresses }) => [network, ...addresses]);
-  return [...texts, ...ports.map(({ name }) => name)].reduce((sum, text) => sum + 50 + text.length, labels.length);
+  return ports.reduce((sum, { name }) => sum + 50 + name.length, labels.length + 50 + networks.length);
 }
 
 /** Reads a Service; a Service of the cluster's own network is not stored. */
@@ -69,13 +67,13 @@ export function storedService(object: unknown): StoredObject<NetworkService | Un
 export function storedSlice(object: unknown): StoredObject<ServiceSlice> | undefined {
   const slice = readSlice(object);
   if (slice === undefined || slice.managedBy !== manager) return undefined;
-  const { managedBy: _, ...value } = slice;
+  const { managedBy: _, labels: __, ...value } = slice;
   return { namespace: value.namespace, name: value.name, value, size: sliceSize(value) };
 }
 
-/** The memory of a slice in characters. Its metadata and its labels have the same texts. */
+/** The memory of a slice in characters. */
 function sliceSize({ meta, ports, endpoints }: ServiceSlice): number {
-  return endpoints.reduce((sum, text) => sum + 50 + text.length, 2 * meta.length + ports.length);
+  return endpoints.reduce((sum, text) => sum + 50 + text.length, meta.length + ports.length);
 }
 
 /** Reads a node's zone; empty if it names none. */

@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../../src/json/document.ts";
 import { type Family, type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import type { Protocol } from "../../../src/kube/named-ports.ts";
-import type { MemberPod } from "./member-pod.ts";
+import { addressesOn, type MemberPod } from "./member-pod.ts";
 import type { NetworkService } from "./service.ts";
 
 /** A port of an EndpointSlice. */
@@ -43,7 +43,7 @@ export function endpointGroups(
   for (const { name, pod } of pods) {
     const zone = pod.node === "" ? "" : zoneOf(pod.node);
     if (zone === undefined && !service.publishesNotReady) continue;
-    const addresses = pod.networks.find(({ network }) => network === service.network)?.addresses ?? [];
+    const addresses = addressesOn(pod, service.network) ?? [];
     const ports = portsOf(service, pod);
     const portsText = JSON.stringify(ports);
     for (const address of addresses) {

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { readAddress } from "../../../src/net/ip.ts";
 import { labelsOf } from "../../../src/npwg/pod.ts";
 import { endpointGroups, isEndpointAddress, isServed } from "./endpoint.ts";
-import { type MemberPod, isSelected, readMemberPod } from "./member-pod.ts";
+import { addressesOn, isSelected, type MemberPod, networksOf, readMemberPod } from "./member-pod.ts";
 import { networkAnnotation, type NetworkService, readService, selectorAnnotation } from "./service.ts";
 import { manager, readSlice } from "./service-slice.ts";
 
@@ -78,7 +78,7 @@ function explainPod(service: NetworkService, object: unknown, hasNode: (node: st
   const isGone = pod.node !== "" && !service.publishesNotReady && !hasNode(pod.node);
   const missing = isGone ? `is on the node ${pod.node}, which the cluster has no longer` : absence(service, pod);
   if (missing !== undefined) return absent(missing);
-  const addresses = pod.networks.find(({ network }) => network === service.network)?.addresses ?? [];
+  const addresses = addressesOn(pod, service.network) ?? [];
   const own = addresses.filter((each) => isOfFamily(service, each) && isUsable(each));
   const isReady = service.publishesNotReady || (pod.isReady && !pod.isTerminating);
   const state = isReady ? "is ready" : pod.isTerminating ? "terminates" : "is not ready: its condition Ready is not True";
@@ -87,14 +87,14 @@ function explainPod(service: NetworkService, object: unknown, hasNode: (node: st
 
 /** Why a pod is no endpoint; undefined if it is one. */
 function absence(service: NetworkService, pod: MemberPod): string | undefined {
-  const on = pod.networks.find(({ network }) => network === service.network);
-  if (on === undefined) return `is not on the network: it is on ${pod.networks.map(({ network }) => network).join(", ")}`;
-  if (!on.addresses.some((each) => isOfFamily(service, each))) {
+  const on = addressesOn(pod, service.network);
+  if (on === undefined) return `is not on the network: it is on ${networksOf(pod).join(", ")}`;
+  if (!on.some((each) => isOfFamily(service, each))) {
     const wanted = service.families.map((family) => `IPv${family}`).join(" and ");
-    return `has no ${wanted} address on the network, only ${on.addresses.join(", ")}`;
+    return `has no ${wanted} address on the network, only ${on.join(", ")}`;
   }
-  if (!on.addresses.some((each) => isOfFamily(service, each) && isUsable(each)))
-    return `has only ${on.addresses.join(", ")} on the network: no EndpointSlice may have a loopback or link-local address`;
+  if (!on.some((each) => isOfFamily(service, each) && isUsable(each)))
+    return `has only ${on.join(", ")} on the network: no EndpointSlice may have a loopback or link-local address`;
   const [group] = endpointGroups(service, [{ name: "", pod }], () => "");
   if (service.ports.length === 0 || (group?.ports.length ?? 0) > 0) return undefined;
   const named = service.ports.map(({ target }) => String(target));

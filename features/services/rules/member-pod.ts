@@ -1,4 +1,4 @@
-// The part of a pod that Services need. The controller holds all pods of the cluster, so the form is small: labels are one text.
+// The part of a pod that Services need. The controller holds all pods of the cluster, so the form is small: labels are one text, and so are networks.
 
 import { isJsonObject } from "../../../src/json/document.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
@@ -16,8 +16,8 @@ export interface MemberPod {
   readonly isReady: boolean;
   readonly isTerminating: boolean;
   readonly ports: readonly NamedPort[];
-  /** Networks with the pod's addresses on them. */
-  readonly networks: readonly { readonly network: string; readonly addresses: readonly string[] }[];
+  /** Networks with the pod's addresses on them: `NETWORK ADDRESS ADDRESS\n...\n`. */
+  readonly networks: string;
 }
 
 /** Reads a pod; undefined for one that is no endpoint of any network: it has ended, or has no further addresses. */
@@ -41,8 +41,28 @@ export function readMemberPod(object: unknown): MemberPod | undefined {
     isReady: isReady(status),
     isTerminating: typeof metadata["deletionTimestamp"] === "string",
     ports: namedPorts(object),
-    networks: [...addresses].map(([network, ips]) => ({ network, addresses: [...new Set(ips.map(formatAddress))] })),
+    // The name of a network has no space; a status with another one was not written by Plexus.
+    networks: [...addresses]
+      .filter(([network]) => !/\s/u.test(network))
+      .flatMap(([network, ips]) => [[network, ...new Set(ips.map(formatAddress))].join(" "), "\n"])
+      .join(""),
   };
+}
+
+/** The networks that the pod is on. */
+export function networksOf({ networks }: Pick<MemberPod, "networks">): readonly string[] {
+  return networks.split("\n").flatMap((line) => (line === "" ? [] : [line.slice(0, placeOf(" ", line))]));
+}
+
+/** The pod's addresses on a network; undefined: the pod is not on the network. */
+export function addressesOn({ networks }: Pick<MemberPod, "networks">, network: string): readonly string[] | undefined {
+  const line = networks.split("\n").find((each) => each.slice(0, placeOf(" ", each)) === network && each !== "");
+  return line?.split(" ").slice(1);
+}
+
+function placeOf(part: string, text: string): number {
+  const place = text.indexOf(part);
+  return place === -1 ? text.length : place;
 }
 
 /** Whether a Service's slices are the same with either version of a pod. */

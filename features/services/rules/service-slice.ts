@@ -33,7 +33,6 @@ export interface ServiceSlice {
   readonly owner: string;
   /** The text of labels and front; empty for a slice that another writer made. */
   readonly meta: string;
-  readonly labels: Readonly<Record<string, string>>;
   readonly family: Family;
   /** The JSON text of the ports. */
   readonly ports: string;
@@ -70,6 +69,13 @@ export function metaText({ labels, front = "" }: SliceMeta): string {
   return JSON.stringify([Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)), front]);
 }
 
+/** The labels' names in the text of labels and front. */
+export function labelNames(meta: string): readonly string[] {
+  const parsed: unknown = meta === "" ? [] : JSON.parse(meta);
+  const labels: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
+  return Array.isArray(labels) ? labels.flatMap((each: unknown) => (Array.isArray(each) ? [String(each[0])] : [])) : [];
+}
+
 /** The owner of a Service's slices. The chart's policy refuses slices of plexus-controller without it. */
 export function ownersOf({ name, uid }: NetworkService): readonly object[] {
   return [{ apiVersion: "v1", kind: "Service", name, uid, controller: true }];
@@ -104,8 +110,14 @@ export function endpointObject(text: EndpointText): unknown {
   return JSON.parse(text);
 }
 
+/** A slice of any writer. The controller holds the slices of all Services, and the text of labels and front has the labels. */
+export interface ForeignSlice extends ServiceSlice {
+  readonly managedBy: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** Reads a slice of any writer; undefined if the object is none. */
-export function readSlice(object: unknown): (ServiceSlice & { readonly managedBy: string }) | undefined {
+export function readSlice(object: unknown): ForeignSlice | undefined {
   const metadata = isJsonObject(object) ? object["metadata"] : undefined;
   if (!isJsonObject(object) || !isJsonObject(metadata)) return undefined;
   const { namespace, name, uid, resourceVersion } = metadata;

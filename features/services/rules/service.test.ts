@@ -151,7 +151,6 @@ function written(of: NetworkService, pods: readonly object[], slices: readonly S
       uid: name,
       resourceVersion: "1",
       service: of.name,
-      labels: meta.labels,
       owner: of.uid,
     };
     after.set(name, { ...slice, meta: metaText(meta), family, ports: JSON.stringify(ports), endpoints });

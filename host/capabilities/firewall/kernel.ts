@@ -20,12 +20,22 @@ export interface Change {
   readonly raceErrno?: number;
 }
 
+/** The part of a change that a fault names. */
+type NamedChange = Pick<Change, "action">;
+
 /** The kernel's refusal of a change. */
-export interface Refusal {
+export interface Refusal<C extends NamedChange = Change> {
   /** Undefined: the kernel refused the batch as a whole. */
-  readonly change: Change | undefined;
+  readonly change: C | undefined;
   readonly errno: number;
   readonly errorText: string;
+}
+
+/** Changes as the bytes of one batch, which may be sent several times. */
+export interface EncodedBatch {
+  readonly bytes: Uint8Array;
+  /** The number of changes. */
+  readonly changes: number;
 }
 
 /** Sends requests that only read; only the last may be a dump. Each answer may still be a refusal (`errno`). `path`: a network namespace; empty: the shim's own. */
@@ -56,28 +66,41 @@ export async function commit(
   path = "",
   generation?: number,
 ): Promise<Result<readonly Refusal[]>> {
-  const last = changes.length - 1;
+  const requests = changes.map(({ request }) => request);
+  const refused = await sendBatch(shim, encodeBatch(requests, mode, generation), path);
+  return refused.ok ? ok(refused.value.map(({ index, ...refusal }) => ({ change: changes[index], ...refusal }))) : refused;
+}
+
+/** The bytes of a batch. `mode`, `generation`: as for `commit`. */
+export function encodeBatch(
+  requests: readonly NetlinkRequest[],
+  mode: "commit" | "try" = "commit",
+  generation?: number,
+): EncodedBatch {
+  const last = requests.length - 1;
   // Only the last change is acknowledged: hundreds of acknowledgements overflow the socket's receive buffer. The kernel sends refusals for all.
-  const requests = batch(
-    changes.map(({ request }, index) => ({ ...request, quiet: index < last })),
-    mode === "commit",
-    generation,
-  );
-  const request = encodeRequests(requests);
-  const outcome = await shim.netlink({ path, protocol: "netfilter", request, deadlineMs });
-  if (outcome.errno === EMSGSIZE && !outcome.sent) return failed(batchTooLarge(request.length));
+  const quiet = requests.map((request, index) => (index < last ? { ...request, quiet: true } : request));
+  return { bytes: encodeRequests(batch(quiet, mode === "commit", generation)), changes: requests.length };
+}
+
+/** As `commit`, for a batch that is encoded already. `index`: that of the refused change; -1: the kernel refused the batch as a whole. */
+export async function sendBatch(
+  shim: NetlinkShim,
+  { bytes, changes }: EncodedBatch,
+  path: string,
+): Promise<Result<readonly { readonly index: number; readonly errno: number; readonly errorText: string }[]>> {
+  const outcome = await shim.netlink({ path, protocol: "netfilter", request: bytes, deadlineMs });
+  if (outcome.errno === EMSGSIZE && !outcome.sent) return failed(batchTooLarge(bytes.length));
   // ENOBUFS: the receive buffer overflowed with refusals. One of them suffices.
   if (outcome.errno !== 0 && outcome.errno !== ENOBUFS) return failed(unanswered("changing the rules", outcome));
-  const answers = decodeAnswers(outcome.reply, requests.length);
-  const refused = answers.flatMap((answer, index): Refusal[] =>
-    answer === undefined || answer.errno === 0
-      ? []
-      : [{ change: changes[index - 1], errno: answer.errno, errorText: answer.errorText }],
+  // A batch has a message before its changes, and one behind them.
+  const answers = decodeAnswers(outcome.reply, changes + 2);
+  const refused = answers.flatMap((answer, index) =>
+    answer === undefined || answer.errno === 0 ? [] : [{ index: index - 1, errno: answer.errno, errorText: answer.errorText }],
   );
   if (refused.length > 0) return ok(refused);
   if (outcome.errno !== 0) return failed(unanswered("changing the rules", outcome));
-  const acknowledged = answers[last + 1] !== undefined;
-  return acknowledged ? ok([]) : failed(failure("changing the rules", "the kernel's answer is incomplete"));
+  return answers[changes] === undefined ? failed(failure("changing the rules", "the kernel's answer is incomplete")) : ok([]);
 }
 
 /**
@@ -103,12 +126,12 @@ async function hasPart(shim: NetlinkShim, request: NetlinkRequest): Promise<bool
 }
 
 /** The fault of a refusal. */
-export function refusalFault({ change, errno, errorText }: Refusal): Fault {
+export function refusalFault({ change, errno, errorText }: Refusal<NamedChange>): Fault {
   const action = change?.action ?? "changing the rules";
   const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
   const lacking =
     errno === ENOENT || errno === EOPNOTSUPP || errno === EPROTONOSUPPORT || errno === EAFNOSUPPORT
-      ? "; the kernel may lack a module (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
+      ? "; the kernel may lack a module (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_numgen, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
       : "";
   return failure(action, `${reason}${lacking}`);
 }

@@ -9,16 +9,18 @@ afterEach(() => void vi.useRealTimers());
 const away: ObjectAnswer = { kind: "failed", why: "ECONNREFUSED", pauseMs: undefined };
 const taken: ObjectAnswer = { kind: "object", object: {} };
 
+const after = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms));
+
 /** A queue, and an API server whose answers a test decides. */
 function stage(maxWaiting?: number) {
   const requests: string[] = [];
   const ends: string[] = [];
   const lines: string[] = [];
-  let decide: (message: string) => ObjectAnswer = () => taken;
+  let decide: ((message: string) => ObjectAnswer) | undefined;
   const create = async (path: string, object: ApiObject): Promise<ObjectAnswer> => {
     const message = String(object["message"]);
     requests.push(`${path.split("/")[4]} ${message}`);
-    return decide(message);
+    return decide?.(message) ?? taken;
   };
   const queue = new EventQueue({
     objects: { create },
@@ -34,12 +36,11 @@ function stage(maxWaiting?: number) {
       { reason: "InterfaceLost", message, type: "Warning" },
       fakeTimersClock.date(),
     );
-  const after = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms));
-  return { queue, requests, ends, lines, add, after, answers: (next: typeof decide) => (decide = next) };
+  return { queue, requests, ends, lines, add, answers: (next: (message: string) => ObjectAnswer) => (decide = next) };
 }
 
 test("WA-01: Events of a time in which the API server is away are sent once when it is back, with pauses that grow to 30 s", async () => {
-  const { queue, requests, ends, lines, add, after, answers } = stage();
+  const { queue, requests, ends, lines, add, answers } = stage();
   answers(() => away);
   for (const message of ["net1 is gone", "net2 is gone", "net1 is gone"]) add(message);
   await after(300_000);
@@ -55,7 +56,7 @@ test("WA-01: Events of a time in which the API server is away are sent once when
 });
 
 test("an Event that the API server has already counts as sent; a refused one is not tried again, and the log says why", async () => {
-  const { queue, requests, ends, lines, add, after, answers } = stage();
+  const { queue, requests, ends, lines, add, answers } = stage();
   answers((message) =>
     message === "twice" ? { kind: "conflict", why: "HTTP 409" } : { kind: "refused", status: 403, why: "HTTP 403" },
   );
@@ -66,7 +67,7 @@ test("an Event that the API server has already counts as sent; a refused one is 
 });
 
 test("an Event that the API server never takes does not hold up the others, and is dropped after an hour", async () => {
-  const { queue, ends, lines, add, after, answers } = stage();
+  const { queue, ends, lines, add, answers } = stage();
   answers((message) => (message === "webhook" ? { kind: "failed", why: "HTTP 500", pauseMs: undefined } : taken));
   add("webhook");
   for (let minute = 0; minute < 59; minute++) {
@@ -83,7 +84,7 @@ test("an Event that the API server never takes does not hold up the others, and 
 });
 
 test("a full queue drops the oldest Event of the namespace with the most, and logs once a minute how many", async () => {
-  const { queue, requests, ends, lines, add, after, answers } = stage(10);
+  const { queue, requests, ends, lines, add, answers } = stage(10);
   answers(() => away);
   add("first", "other");
   for (let serial = 0; serial < 40; serial++) add(`of the crowd ${serial}`, "crowd");
@@ -102,13 +103,13 @@ test("the end waits for Events that can be sent, and drops those of an API serve
   const one = stage();
   one.add("at the end");
   const stopped = one.queue.stop(2_000);
-  await one.after(1);
+  await after(1);
   await stopped;
   expect([one.ends, one.lines]).toEqual([["sent"], []]);
   const other = stage();
   other.answers(() => away);
   for (const message of ["a", "b", "c"]) other.add(message);
-  await other.after(1_000);
+  await after(1_000);
   await other.queue.stop(2_000);
   other.add("late");
   expect([other.ends, other.queue.waiting]).toEqual([["dropped", "dropped", "dropped"], 0]);

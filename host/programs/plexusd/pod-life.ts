@@ -11,7 +11,6 @@ import { ConfigurationWriter } from "../../node/cni-configuration/configuration-
 import type { ConfigurationWriterInit } from "../../node/cni-configuration/writer-settings.ts";
 import { Removal } from "../../node/uninstall/removal.ts";
 import type { RemovalReport, RemovalStep } from "../../node/uninstall/removal-report.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
 import type { ReadinessCheck } from "../../telemetry/status-document.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { Clock } from "../../system/clock.ts";
@@ -45,8 +44,6 @@ export interface PodLifeDeps {
 
 /** Time after the start from which an API that gives no answer no longer delays the configuration, in ms. */
 const syncMs = 5_000;
-/** Time limit for sending an Event, in ms. */
-const eventMs = 5_000;
 /**
  * Time for which calls are served after the configuration was removed, in ms. A runtime reads its directory anew when inotify reports a
  * change, and executes the plugins of a sandbox some time after it has read.

@@ -65,6 +65,7 @@ export interface ApiServer {
     name: string,
     selection?: string | readonly object[],
     annotations?: Readonly<Record<string, string>>,
+    node?: string,
   ): Promise<CreatedPod>;
   /** Deletes a pod without a grace period. */
   deletePod(namespace: string, name: string): Promise<void>;
@@ -204,7 +205,7 @@ export function openServers(
       const made = await core.createNamespacedServiceAccountToken({ namespace: "kube-system", name: "plexus", body });
       return made.status?.token ?? "";
     },
-    async pod(space, name, selection, more = {}) {
+    async pod(space, name, selection, more = {}, node = "node") {
       await namespace(space);
       const text = selection === undefined || typeof selection === "string" ? selection : JSON.stringify(selection);
       const annotations = { ...(text === undefined ? {} : { "k8s.v1.cni.cncf.io/networks": text }), ...more };
@@ -212,7 +213,7 @@ export function openServers(
         apiVersion: "v1",
         kind: "Pod",
         metadata: { name, namespace: space, annotations },
-        spec: { containers: [{ name: "main", image: "none" }], nodeName: "node", automountServiceAccountToken: false },
+        spec: { containers: [{ name: "main", image: "none" }], nodeName: node, automountServiceAccountToken: false },
       };
       const created = await objects.create(pod);
       const uid = created.metadata?.uid ?? "";

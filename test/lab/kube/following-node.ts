@@ -70,6 +70,7 @@ interface NodeParts {
   readonly kubeconfig: string;
   readonly node: Node;
   readonly configuration: object;
+  readonly name?: string;
 }
 
 /** The node: the daemon runs from `open` on, the agent from `startAgent` on. */
@@ -79,12 +80,15 @@ export class FollowingNode {
   readonly proxy: FaultProxy;
   readonly kubeconfig: string;
   readonly node: Node;
+  /** The node's name in the API. */
+  readonly name: string;
   readonly #configuration: object;
   readonly #stack = new AsyncDisposableStack();
   #daemon: TestDaemon | undefined;
   #agent: TestAgent | undefined;
 
-  private constructor({ api, objects, proxy, kubeconfig, node, configuration }: NodeParts) {
+  private constructor({ api, objects, proxy, kubeconfig, node, configuration, name = "node" }: NodeParts) {
+    this.name = name;
     this.api = api;
     this.objects = objects;
     this.proxy = proxy;
@@ -126,6 +130,19 @@ export class FollowingNode {
     return opened;
   }
 
+  /** Another node of the cluster, with a daemon of its own. Its pods reach those of the first node by no wire. */
+  async beside(name: string): Promise<FollowingNode> {
+    await using stack = new AsyncDisposableStack();
+    const { api, objects, proxy, kubeconfig } = this;
+    const node = openNode(api);
+    stack.defer(() => node.dispose());
+    const opened = new FollowingNode({ api, objects, proxy, kubeconfig, node, configuration: this.#configuration, name });
+    stack.defer(() => opened.stop());
+    await opened.startDaemon();
+    opened.#stack.use(stack.move());
+    return opened;
+  }
+
   /** The daemon's socket for calls of runtimes. */
   get socket(): string {
     return join(this.node.plexus.directory, "daemon", "plexus.sock");
@@ -133,7 +150,7 @@ export class FollowingNode {
 
   async startDaemon(): Promise<void> {
     const state = ["--state-dir", this.node.plexus.state("cni"), "--status-socket", this.#statusSocket];
-    const args = [...state, "--node-name", "node", "--kubeconfig", this.kubeconfig];
+    const args = [...state, "--node-name", this.name, "--kubeconfig", this.kubeconfig];
     this.#daemon = await startDaemon({ socket: this.socket, args });
   }
 
@@ -200,7 +217,7 @@ export class FollowingNode {
 
   /** Creates a pod whose ADD has not run yet. `configuration`: further keys of Plexus' configuration. */
   async createPod(name: string, labels: object, selection = "red", configuration: object = {}): Promise<PodOnNode> {
-    const pod = await this.api.pod(namespace, name, selection);
+    const pod = await this.api.pod(namespace, name, selection, {}, this.name);
     await this.label(name, labels);
     const keys = { kubeconfig: this.kubeconfig, ...this.#configuration, ...configuration };
     return { ...pod, call: this.node.attaching(pod, keys) };

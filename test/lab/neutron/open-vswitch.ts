@@ -1,4 +1,4 @@
-// A real Open vSwitch for one test file: ovsdb-server, and ovs-vswitchd with dummy devices, so that neither a kernel module nor a privilege is needed.
+// A real Open vSwitch for one test file: ovsdb-server, and ovs-vswitchd. With dummy devices neither a kernel module nor a privilege is needed.
 
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,8 +13,8 @@ export interface OpenVswitch {
   readonly directory: string;
   /** Runs ovs-vsctl without waiting for ovs-vswitchd, and answers its output. Throws with its stderr. */
   readonly vsctl: (...args: readonly string[]) => string;
-  /** Starts ovs-vswitchd. Bridges need `datapath_type=dummy`. */
-  readonly startVswitchd: () => Promise<void>;
+  /** Starts ovs-vswitchd with dummy devices: bridges need `datapath_type=dummy`. `netns`: the network namespace whose kernel has the datapath instead. */
+  readonly startVswitchd: (netns?: string) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
@@ -23,14 +23,21 @@ export function missingOpenVswitch(): string | undefined {
   return existsSync(join(neutronRoot, "usr/sbin/ovsdb-server")) ? undefined : (missingNeutron() ?? "no ovsdb-server");
 }
 
+/** The reason why the kernel has no datapath for Open vSwitch, or undefined. */
+export function missingKernelDatapath(): string | undefined {
+  return existsSync("/sys/module/openvswitch") ? undefined : "the kernel's module openvswitch is not loaded";
+}
+
 /** Starts the database with an empty configuration. */
 export async function startOpenVswitch(): Promise<OpenVswitch> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-ovs-"));
   const { at, log, run, start, dispose } = programsIn(directory);
   const socket = at("db.sock");
   const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${socket}`, "--no-wait", ...args);
-  const startVswitchd = async (): Promise<void> => {
-    start("ovs-vswitchd", `unix:${socket}`, "--enable-dummy=override", "--disable-system", `--unixctl=${at("vswitchd.ctl")}`);
+  const startVswitchd = async (netns?: string): Promise<void> => {
+    const common = ["ovs-vswitchd", `unix:${socket}`, `--unixctl=${at("vswitchd.ctl")}`];
+    if (netns === undefined) start("env", ...common, "--enable-dummy=override", "--disable-system");
+    else start("nsenter", `--net=${netns}`, ...common);
     await untilReady(() => run("ovs-appctl", "-t", at("vswitchd.ctl"), "version"), log);
   };
   try {

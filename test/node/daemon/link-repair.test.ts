@@ -8,7 +8,7 @@ import { type Manifests, manifestsIn } from "../../lab/manifests.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "../../lab/mixed-network.ts";
 import { linkType, missing } from "../../lab/requires.ts";
 import { ReconcileNode } from "../../lab/reconcile-node.ts";
-import { missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../../lab/neutron/open-vswitch.ts";
+import { missingKernelDatapath, missingOpenVswitch, type OpenVswitch, startOpenVswitch } from "../../lab/neutron/open-vswitch.ts";
 import { leases } from "../../lab/namespaces.ts";
 import type { Attaching, Stage } from "../../lab/stage.ts";
 
@@ -41,6 +41,10 @@ describe.skipIf(missingForMixed("repair by components"))("the repair of a compon
   afterAll(() => node.dispose());
 
   const sentence = (): string => node.daemon.residents.sentences.find(({ name }) => name === "linkWatch")?.sentence() ?? "";
+
+  /** The node's ends of veths in the datapath of Open vSwitch. */
+  const members = (): readonly string[] =>
+    stage.node.links().flatMap(({ name, master }) => (master === "ovs-system" && name !== "br-int" ? [name] : []));
 
   /** Attaches a pod with one further network of the component. */
   async function attached(type: string, step: object, grant: object): Promise<Attached> {
@@ -149,6 +153,45 @@ else {
       await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
       const [port = "", ...others] = ports();
       expect([others, ovs.vsctl("get", "port", port, "tag"), leases(stage.leases)]).toEqual([[], "100", held]);
+      await end(pod);
+      expect(ports()).toEqual([]);
+    });
+  });
+
+  const inKernel = missing("repair of a port of the kernel's datapath", missingOpenVswitch, missingKernelDatapath);
+  describe.skipIf(inKernel)("of a port of Open vSwitch in the kernel's datapath", () => {
+    let ovs: OpenVswitch;
+    beforeAll(async () => {
+      ovs = await startOpenVswitch();
+      ovs.vsctl("add-br", "br-int");
+      await ovs.startVswitchd(stage.node.path);
+    });
+    afterAll(() => ovs?.dispose());
+
+    const ports = (): readonly string[] => ovs.vsctl("list-ports", "br-int").split("\n").filter(Boolean);
+    test("WA-02 WA-03: a port that is removed, and a bridge that is made anew, get the pod's interface again", async () => {
+      await expect.poll(() => stage.node.links().map(({ name }) => name), soon).toContain("br-int");
+      const grant = { links: {}, ovs: { bridges: ["br-int"], vlans: ["100"], socket: ovs.socket } };
+      const pod = await attached("ovs", { bridge: "br-int", vlan: 100 }, grant);
+      await expect.poll(members, soon).toHaveLength(1);
+      const [before, held] = [shape(pod), leases(stage.leases)];
+      const isAttached = (): readonly unknown[] => [
+        shape(pod),
+        members(),
+        ports().map((port) => ovs.vsctl("get", "port", port, "tag")),
+      ];
+      for (const change of [
+        ["del-port", "br-int", ports()[0] ?? ""],
+        ["del-br", "br-int"],
+      ]) {
+        const [earlier = ""] = members();
+        ovs.vsctl(...change);
+        await expect.poll(members, soon).not.toContain(earlier);
+        ovs.vsctl("--may-exist", "add-br", "br-int");
+        await expect.poll(isAttached, soon).toEqual([before, [expect.not.stringMatching(`^${earlier}$`)], ["100"]]);
+        await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+      }
+      expect(leases(stage.leases)).toEqual(held);
       await end(pod);
       expect(ports()).toEqual([]);
     });

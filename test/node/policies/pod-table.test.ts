@@ -1,6 +1,6 @@
 // Tables of policies in the kernel: packets of a neighbour into a pod's namespace and out of it, compared with the judgement of the rules.
 
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compiledPlugin } from "../../lab/compiled.ts";
 import { createPodNamespace, inHost, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
@@ -256,6 +256,50 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
     expect(peer.ping("10.0.0.1")).toBe(false);
     await install(undefined);
     expect([peer.ping("10.0.0.1"), peer.ping("fd00::1")]).toEqual([true, true]);
+  });
+
+  test("PO-09: an open connection that no policy allows any more goes on with established: keep, and ends with established: end", async () => {
+    nft(["flush", "ruleset"]);
+    nft(
+      ["-f", "-"],
+      `table inet count {
+         chain sent { type filter hook prerouting priority -400; udp dport 9 counter; }
+         chain passed { type filter hook input priority 100; udp dport 9 counter; }
+       }`,
+    );
+    const count = (chain: "sent" | "passed"): number =>
+      Number(/packets (\d+)/u.exec(nft(["list", "chain", "inet", "count", chain]))?.[1]);
+    const node = (where: PodNamespace, script: string): ChildProcess =>
+      spawn("nsenter", [
+        `--net=${where.path}`,
+        "--",
+        process.execPath,
+        "-e",
+        `const s = require("dgram").createSocket("udp4");${script}`,
+      ]);
+    const running = [
+      node(pod, `s.on("message", (text, from) => s.send(text, from.port, from.address)); s.bind(9);`),
+      node(peer, `setInterval(() => s.send("x", 9, "10.0.0.1", () => undefined), 10);`),
+    ];
+    const ofPeer = { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: "10.0.0.2/32" } }] }] };
+    const [open, closed] = [ofPeer, { podSelector: {}, ingress: [] }].map((spec) => [readable(policyObject(spec))]);
+    /** Waits for 30 further packets of the peer, and answers how many of them passed. */
+    const further = async (): Promise<number> => {
+      const [sent, before] = [count("sent"), count("passed")];
+      await expect.poll(() => count("sent"), { timeout: 60_000, interval: 20 }).toBeGreaterThan(sent + 30);
+      return count("passed") - before;
+    };
+    try {
+      await install(tableOf(open ?? [], pods));
+      await expect.poll(() => count("passed"), { timeout: 60_000, interval: 20 }).toBeGreaterThan(5);
+      await install(tableOf(closed ?? [], pods, { established: "keep" }));
+      expect(await further()).toBeGreaterThan(20);
+      await install(tableOf(closed ?? [], pods, { established: "end" }));
+      expect(await further()).toBe(0);
+    } finally {
+      for (const each of running) each.kill("SIGKILL");
+      nft(["flush", "ruleset"]);
+    }
   });
 
   test("PO-13: the table is in force before its interface exists, and 65,536 peers are one batch", async () => {
