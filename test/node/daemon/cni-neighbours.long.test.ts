@@ -163,7 +163,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration beside other p
       await untilReadyz(`then another program's ${type}`, 200);
       await expect.poll(() => daemon.types(), within).toEqual(["plexus", type]);
       expect(await metric("plexus_cni_configuration_foreign_steps", { plugin: type })).toBe(1);
-      expect(daemon.stderr()).toContain(`added the step \\"${type}\\"`);
+      await expect.poll(() => daemon.stderr(), within).toContain(`added the step \\"${type}\\"`);
       // Three more looks of the daemon. A fight has twenty rounds each second; Linkerd patches both files, and ours again after one rewrite.
       await new Promise((resolve) => setTimeout(resolve, 15_000));
       expect(installer.lines().length).toBeLessThanOrEqual(4);
