@@ -1,8 +1,11 @@
 // The rights of the chart's accounts in each combination of its optional parts: an admission policy bounds each right to write, or a reason stands here.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Manifest } from "../lab/kube/chart.ts";
-import { combinations, type Combination, missingPairs, renderAll } from "../lab/kube/chart-matrix.ts";
+import { parse } from "yaml";
+import { chart, type Manifest } from "../lab/kube/chart.ts";
+import { combinations, type Combination, missingPairs, renderAll, switchedPaths } from "../lab/kube/chart-matrix.ts";
 import { helm } from "../lab/kube/helm.ts";
 import { missing } from "../lab/requires.ts";
 
@@ -172,6 +175,13 @@ function allowList(objects: readonly Manifest[]): readonly string[] {
   return (JSON.parse(text.replaceAll("'", '"')) as readonly string[]).toSorted();
 }
 
+/** The paths of the values that are true or false. */
+function booleansIn(values: unknown, path: readonly string[] = []): readonly string[] {
+  if (typeof values === "boolean") return [path.join(".")];
+  if (typeof values !== "object" || values === null || Array.isArray(values)) return [];
+  return Object.entries(values).flatMap(([name, value]) => booleansIn(value, [...path, name]));
+}
+
 const nameOf = (row: Combination): string =>
   Object.entries(row)
     .map(([name, value]) => `${name}=${value}`)
@@ -188,9 +198,16 @@ describe.skipIf(missing("the rights of the chart", helm))("FI-02: the chart's ac
   }, 600_000);
 
   test("FI-02: all combinations of the parts render, and all pairs of the other switches", () => {
-    expect(rows.length).toBeGreaterThanOrEqual(3 * 2 * 6 * 2 * 2);
+    expect(rows.length).toBeGreaterThanOrEqual(3 * 2 * 2 * 2 * 6 * 2 * 2);
     expect(missingPairs(rows)).toEqual([]);
     expect(rendered.filter((objects) => !objects.some(({ kind }) => kind === "ClusterRole"))).toEqual([]);
+  });
+
+  test("FI-02: the matrix has each switch of the chart's values", () => {
+    const switches = booleansIn(parse(readFileSync(join(chart, "values.yaml"), "utf8")));
+    expect(switches.length).toBeGreaterThan(20);
+    const paths = switchedPaths();
+    expect(switches.filter((path) => !paths.has(path))).toEqual([]);
   });
 
   test("FI-02: each right of each account is bounded by a policy, or has a reason", () => {

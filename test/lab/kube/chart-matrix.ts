@@ -24,6 +24,7 @@ export const partSwitches: Readonly<Record<string, Switch>> = {
   },
   pools: onOff("pools.enabled"),
   policies: onOff("policies.enabled"),
+  services: onOff("services.enabled"),
   externalPorts: {
     off: {},
     "off, with Kuryr's values": { "externalPorts.kuryr.annotation": true, "externalPorts.kuryr.kuryrPorts": true },
@@ -43,7 +44,9 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
     on: { "dynamicResources.enabled": true },
     namespaces: { "dynamicResources.enabled": true, "dynamicResources.namespaces": ["shop", "bank"] },
   },
-  services: onOff("services.enabled"),
+  requireDefault: { off: {}, on: { "networks.requireDefault": true } },
+  policyDefinition: { on: {}, off: { "policies.createDefinition": false } },
+  hotPlug: { off: {}, on: { "config.hotPlug": true } },
   linkWatch: {
     off: {},
     on: { "linkWatch.enabled": true },
@@ -105,6 +108,12 @@ export const otherSwitches: Readonly<Record<string, Switch>> = {
   apiServer: { service: {}, host: { "apiServer.host": "10.0.0.1" } },
   otlp: { off: {}, on: { "daemon.otlp": "http://c:4318", "controller.otlp": "http://c:4318" } },
 };
+
+/** The paths of the values that the switches set. */
+export function switchedPaths(): ReadonlySet<string> {
+  const values = Object.values({ ...partSwitches, ...otherSwitches }).flatMap((each) => Object.values(each));
+  return new Set(values.flatMap((each) => Object.keys(each)));
+}
 
 /** All combinations of the parts; the other switches stand beside them so that each pair of their values occurs. */
 export function combinations(): readonly Combination[] {

@@ -19,7 +19,7 @@ const modules = `
   8021q bridge br_netfilter veth dummy macvlan ipvlan vrf bonding netdevsim tun sctp af_packet ifb sch_tbf sch_ingress cls_u32 act_mirred
   nf_tables nf_conntrack nf_conntrack_netlink nft_chain_nat nft_nat nft_masq nft_redir nft_ct nft_fib_inet nft_compat nft_reject_inet
   openvswitch nft_numgen nft_limit nft_log nft_counter xt_comment xt_MASQUERADE xt_mark xt_nat xt_multiport xt_tcpudp xt_addrtype xt_conntrack xt_physdev
-  iptable_nat ip6table_nat iptable_filter ip6table_filter xfrm_user
+  iptable_nat ip6table_nat iptable_filter ip6table_filter xfrm_user ip_vs ip_vs_rr
 `
   .trim()
   .split(/\s+/);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canBecome } from "../../../host/sandbox/launcher/jail.ts";
 import { createPodNamespace } from "../../lab/namespaces.ts";
 import { dist, type Installation, installPlexus, missingBuild } from "../../lab/plexus.ts";
-import { iproute2, missing, privateNamespaces, type Requirement } from "../../lab/requires.ts";
+import { command, iproute2, missing, privateNamespaces, type Requirement } from "../../lab/requires.ts";
 
 const uid = 1_999_999_999;
 const ownUid: Requirement = () => (canBecome({ first: uid, count: 2 }) ? undefined : "this user namespace does not map the uid");
@@ -40,20 +40,19 @@ describe.skipIf(missing("plexusctl doctor on a node's files", missingBuild, priv
     });
     afterAll(() => plexus.dispose());
 
-    /** The checks by name, on a node with these networks. */
-    function checks(host: object, networks: readonly (readonly object[])[]): ReadonlyMap<string, Check> {
+    /** The checks by name, on a node with these networks. `through`: a program that executes doctor with fewer rights. */
+    function checks(
+      host: object,
+      networks: readonly (readonly object[])[],
+      ...through: readonly string[]
+    ): ReadonlyMap<string, Check> {
       const delegates = networks.map((plugins, index) => ({ cniVersion: "1.0.0", name: `n${index}`, plugins }));
       const config = at("10-plexus.conf");
       writeFileSync(config, JSON.stringify({ cniVersion: "1.0.0", name: "node", type: "plexus", delegates, ...host }));
       const places = [`--status-socket=${at("status.sock")}`, `--state-dir=${at("state")}`, `--cni-path=${plexus.cniPath}`];
-      const { stdout, stderr } = spawnSync(process.execPath, [
-        join(dist, "plexusctl.cjs"),
-        "doctor",
-        "-o",
-        "json",
-        `--config=${config}`,
-        ...places,
-      ]);
+      const doctor = [process.execPath, join(dist, "plexusctl.cjs"), "doctor", "-o", "json", `--config=${config}`, ...places];
+      const [program = "", ...words] = [...through, ...doctor];
+      const { stdout, stderr } = spawnSync(program, words);
       expect(stderr.toString()).toBe("");
       const found: readonly Check[] = JSON.parse(stdout.toString()).checks;
       return new Map(found.map((each) => [each.name, each]));
@@ -141,6 +140,16 @@ describe.skipIf(missing("plexusctl doctor on a node's files", missingBuild, priv
       expect(execFileSync("ip", ["-o", "link"], { encoding: "utf8" })).toBe(links);
       expect(spawnSync("nft", ["list", "ruleset"], { encoding: "utf8" }).stdout).toBe(rules);
     });
+
+    test.skipIf(missing("doctor with fewer rights", command("setpriv", "--version")))(
+      "E-20: without CAP_SYS_ADMIN a note says what was not tried, and where to run doctor",
+      () => {
+        const withoutRights = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"];
+        const found = checks({}, [[{ type: "ptp" }]], ...withoutRights).get("kernel-veth");
+        expect(found?.found).toContain("not tried for network n0: a network namespace is refused (EPERM");
+        expect(found?.finding).toMatchObject({ severity: "note", remedy: expect.stringContaining("as root on the node") });
+      },
+    );
 
     describe.skipIf(missing("doctor and the daemon's user", ownUid))("with a daemon that is a user of its own", () => {
       beforeAll(() => {

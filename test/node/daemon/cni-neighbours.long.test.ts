@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import { mixedInstallation, missingForMixed } from "../../lab/mixed-network.ts";
 import { readPrometheusText, valueOf } from "../../lab/prometheus-text.ts";
 import { callsInOrder, installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
+import { extractK3s } from "../../lab/surroundings/k3s/extract.ts";
 
 const within = { interval: 50, timeout: 120_000 };
 const installerPath = fileURLToPath(new URL("../../lab/mesh/installer.ts", import.meta.url));
@@ -73,23 +74,38 @@ describe.skipIf(missingForMixed("a daemon's network configuration beside other p
     expect(executed()).toEqual(["ADD flannel a"]);
   });
 
-  test("FI-17: K3s' `current` moves to a directory without the shim, and to one with it", async () => {
-    const root = join(stage.plexus.directory, "data");
-    for (const name of ["old", "new"]) mkdirSync(join(root, name), { recursive: true });
-    symlinkSync(daemon.binDir, join(root, "old", "bin"));
-    mkdirSync(join(root, "new", "bin"));
-    symlinkSync("old", join(root, "current"));
+  test("FI-17: K3s' `current` moves at an upgrade to a directory without the shim; an installation brings Plexus' file back", async () => {
+    const dataDir = join(stage.plexus.directory, "k3s");
+    const bin = join(dataDir, "data", "current", "bin");
+    const release = { dataDir, plugins: ["flannel", "host-local"], hasStableDirectory: false } as const;
+    await extractK3s({ ...release, digest: "old" });
+    const shim = join(daemon.binDir, "plexus");
+    symlinkSync(shim, join(bin, "plexus"));
     daemon.put("10-flannel.conflist", "flannel");
-    await daemon.start("--cni-bin-dir", join(root, "current", "bin"));
+    await daemon.start("--cni-bin-dir", bin);
     await untilReadyz("the default network is that of", 200);
-    const move = (to: string): void => {
-      symlinkSync(to, join(root, "next"));
-      renameSync(join(root, "next"), join(root, "current"));
-    };
-    move("new");
+    await extractK3s({ ...release, digest: "new", whileDangling: () => untilReadyz("SHIM_MISSING", 503) });
     await untilReadyz("SHIM_MISSING", 503);
-    move("old");
+    await expect.poll(() => existsSync(daemon.written), within).toBe(false);
+    symlinkSync(shim, join(bin, "plexus"));
     await untilReadyz("the default network is that of", 200);
+    expect(await daemon.call("ADD", "a", stage.pod().path)).toMatchObject({ status: 0 });
+  });
+
+  test("FI-17: an upgrade of K3s leaves the shim in data/cni, and Plexus' file stays", async () => {
+    const dataDir = join(stage.plexus.directory, "k3s");
+    const bin = join(dataDir, "data", "cni");
+    await extractK3s({ dataDir, digest: "old", plugins: ["host-local"], hasStableDirectory: true });
+    symlinkSync(join(daemon.binDir, "plexus"), join(bin, "plexus"));
+    daemon.put("10-flannel.conflist", "flannel");
+    await daemon.start("--cni-bin-dir", bin);
+    await untilReadyz("the default network is that of", 200);
+    const before = statSync(daemon.written).ino;
+    await extractK3s({ dataDir, digest: "new", plugins: ["portmap"], hasStableDirectory: true }).catch(() => undefined);
+    // Two more looks of the daemon.
+    await new Promise((resolve) => setTimeout(resolve, 11_000));
+    await untilReadyz("the default network is that of", 200);
+    expect(statSync(daemon.written).ino).toBe(before);
     expect(await daemon.call("ADD", "a", stage.pod().path)).toMatchObject({ status: 0 });
   });
 
@@ -147,7 +163,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration beside other p
       await untilReadyz(`then another program's ${type}`, 200);
       await expect.poll(() => daemon.types(), within).toEqual(["plexus", type]);
       expect(await metric("plexus_cni_configuration_foreign_steps", { plugin: type })).toBe(1);
-      expect(daemon.stderr()).toContain(`added the step \\"${type}\\"`);
+      await expect.poll(() => daemon.stderr(), within).toContain(`added the step \\"${type}\\"`);
       // Three more looks of the daemon. A fight has twenty rounds each second; Linkerd patches both files, and ours again after one rewrite.
       await new Promise((resolve) => setTimeout(resolve, 15_000));
       expect(installer.lines().length).toBeLessThanOrEqual(4);

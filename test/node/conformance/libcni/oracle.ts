@@ -78,15 +78,16 @@ function isAnswer(value: unknown): value is OracleAnswer {
   return isRecord(value) && (value["error"] === undefined || isRecord(value["error"]));
 }
 
-/** Runs the operations in order in one process of the oracle. */
+/** Runs the operations in order in one process of the oracle. `env`: further variables of the oracle and its plugins. */
 export function askOracle(
   cniPath: readonly string[],
   cacheDir: string,
   operations: readonly OracleOperation[],
+  env: Readonly<Record<string, string>> = {},
 ): readonly OracleAnswer[] {
   const stdout = execFileSync(buildOracle(), [], {
     input: JSON.stringify({ cniPath, cacheDir, operations }),
-    env: { PATH: "/usr/bin:/bin" },
+    env: { PATH: "/usr/bin:/bin", ...env },
     encoding: "utf8",
     maxBuffer: 64 << 20,
     stdio: ["pipe", "pipe", "ignore"],

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ipvs, ipvsadmCommand } from "../../../lab/ipvsadm.ts";
 import { command, linkType, missing, privateNamespaces } from "../../../lab/requires.ts";
 import { shimWithPolicy } from "../../shim/testing/policy-shim.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
@@ -190,6 +191,35 @@ describe.skipIf(missing("flows through port mappings", ...needs))("portmap", () 
       expect(await asked(9007, probe)).toBe("192.0.2.2 9007");
     });
   });
+
+  test.skipIf(missing("port mappings beside IPVS", ipvs))(
+    "FI-23: a mapping with ! -d leaves a ClusterIP to the endpoint that IPVS balances, and one without takes it",
+    async () => {
+      const [cluster, service] = ["10.96.0.11", "10.96.0.11:9009"];
+      const node = (...words: readonly [string, ...string[]]): void =>
+        void expect(world.node.exec(words)).toMatchObject({ status: 0, stderr: "" });
+      // As kube-proxy: the ClusterIP is an address of the node, the endpoint is masqueraded, and connections are tracked.
+      node("ip", "address", "add", `${cluster}/32`, "dev", "lo");
+      node("sh", "-c", "echo 1 >/proc/sys/net/ipv4/vs/conntrack");
+      node(...ipvsadmCommand(), "-A", "-t", service, "-s", "rr");
+      node(...ipvsadmCommand(), "-a", "-t", service, "-r", "10.1.0.5:81", "-m");
+      world.at("outside").exec(["ip", "route", "replace", "10.96.0.0/12", "via", "192.0.2.1"]);
+      const toService = { protocol: "tcp", address: cluster } as const;
+      const mapping = { hostPort: 9009, containerPort: 80, protocol: "tcp" } as const;
+      await withPlugin(async (plugin) => {
+        expect(await asked(9009, toService)).toBe("192.0.2.2 81");
+        const without = { containerId: "ipvs-without" };
+        await succeed(plugin, call("ADD", without, mapping));
+        expect(await asked(9009, toService)).toBe("192.0.2.2 80");
+        await succeed(plugin, call("DEL", without));
+        const attached = { containerId: "ipvs-with", more: { conditionsV4: ["!", "-d", "10.96.0.0/12"] } };
+        await succeed(plugin, call("ADD", attached, mapping));
+        expect(await asked(9009, toService)).toBe("192.0.2.2 81");
+        expect(await asked(9009, { protocol: "tcp" })).toBe("192.0.2.2 80");
+        await succeed(plugin, call("DEL", attached));
+      });
+    },
+  );
 
   describe("FI-10: one container on two networks that both map its port", () => {
     const [first, second] = [
