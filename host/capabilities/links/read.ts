@@ -57,12 +57,18 @@ export async function routes(
   const place = link?.place ?? "pod";
   if (link === undefined && scope.attachment === undefined) return failed(misused(`routes: a ${scope.verb} call has no pod`));
   const namespaces = namespacesOf(scope, shim);
-  const index = link === undefined ? ok(undefined) : await findOne(scope, namespaces, link, "routes");
+  const finding = link === undefined ? ok(undefined) : findOne(scope, namespaces, link, "routes");
+  // The grant decides about a link of the node, which may need the link's kind. Its routes are asked for afterwards.
+  if (place === "host") {
+    const allowed = await finding;
+    if (!allowed.ok) return allowed;
+  }
+  // Together: each is a round trip to the shim.
+  const dumps = ([4, 6] as const).map((family) => dump(namespaces, place, routesRequest(family), "listing the routes"));
+  const [index, ...answers] = await Promise.all([finding, ...dumps]);
   if (!index.ok) return index;
   const found: KernelRoute[] = [];
-  // Together: each dump is a round trip to the shim.
-  const dumps = ([4, 6] as const).map((family) => dump(namespaces, place, routesRequest(family), "listing the routes"));
-  for (const answer of await Promise.all(dumps)) {
+  for (const answer of answers) {
     if (!answer.ok) return answer;
     found.push(...answer.value.messages.flatMap((message) => routeIn(message) ?? []));
   }
