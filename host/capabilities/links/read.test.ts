@@ -4,6 +4,8 @@ import { ENOENT } from "../../system/errno.ts";
 import { LinkAliases } from "./link-aliases.ts";
 import { routes } from "./read.ts";
 
+const unused = (): Promise<never> => Promise.reject(new Error("not asked for"));
+
 test("the link and the routes of both families are one round trip to the shim", async () => {
   let open = 0;
   let mostAtOnce = 0;
@@ -15,7 +17,6 @@ test("the link and the routes of both families are one round trip to the shim", 
     open--;
     return { kind: "done", errno: ENOENT, sent: false, reply: new Uint8Array(0) } as const;
   };
-  const unused = () => Promise.reject(new Error("not asked for"));
   const attachment = { ifname: "net1", netns: "/run/netns/gone" };
   const scope = { type: "sbr", verb: "ADD", grant: {}, attachment, aliases: new LinkAliases() } as const;
   const listed = await routes(scope, { netlink, sysctl: unused, tap: unused }, { place: "pod", name: "net1" });
