@@ -120,7 +120,7 @@ describe("the host configuration", () => {
     [{ ...base, delegates, wasm: { grants: { x: { link: {} } } } }, "wasm.grants.x.link: no such key; did you mean links?"],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podNetworks, nodeAddresses, replaceAddresses, podLinks, devices, deviceRecords, vfVlans, vfTrust, forwarding, vethQueues",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podNetworks, nodeAddresses, replaceAddresses, podLinks, devices, deviceRecords, vfVlans, vfTrust, selinuxContexts, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },

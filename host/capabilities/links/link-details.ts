@@ -30,6 +30,8 @@ export interface LinkDetails {
 export interface LinkReference {
   readonly place: LinksPlace;
   readonly index: number;
+  /** The call has made it: what it refers to is in the answer, and is known then. */
+  readonly isNew?: boolean;
 }
 
 /** The state of a link that the caller has already read. */
@@ -61,6 +63,13 @@ export async function readDetails(
       requested.set(link, { state: requested.get(link)?.state ?? addresses, addresses });
     }
   }
+  const references = new References(effects);
+  // In the same turn, from the states before the queued effects: few of them change the links that a link refers to.
+  const earlier = links.flatMap(({ place, index, isNew }) => {
+    const state = isNew === true ? undefined : known(place, index);
+    return state === undefined ? [] : [{ place, state }];
+  });
+  references.ask(earlier, known);
   if (!(await effects.flush())) return [];
   const found: LinkWithAddresses[] = [];
   for (const link of links) {
@@ -69,7 +78,7 @@ export async function readDetails(
     const dump = await requested.get(link)?.addresses;
     found.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
   }
-  const details = await withNamesAndVlans(effects, found, known);
+  const details = await withNamesAndVlans(effects, references, found, known);
   const members = await readMembers(effects, found);
   return details.map((each) =>
     each.place === "host" ? underKnownNames(each, aliases) : { ...each, members: members.get(each.state.index) ?? [] },
@@ -96,12 +105,13 @@ function read(effects: EffectQueue, place: LinksPlace, index: number): Promise<N
 
 async function withNamesAndVlans(
   effects: EffectQueue,
+  references: References,
   links: readonly LinkWithAddresses[],
   known: FindLink,
 ): Promise<readonly LinkDetails[]> {
   const find = (place: LinksPlace, index: number): LinkState | undefined =>
     links.find((each) => each.place === place && each.state.index === index)?.state ?? known(place, index);
-  const referenced = await readReferencedLinks(effects, links, find);
+  const referenced = await references.read(links, find);
   const get = (place: LinksPlace, index: number | undefined): LinkState | undefined =>
     index === undefined ? undefined : (find(place, index) ?? referenced.states.get(`${place}/${index}`));
   const filtersVlans = links.some(({ place, state }) => {
@@ -131,36 +141,46 @@ interface ReferencedLinks {
   readonly ids: { readonly [P in LinksPlace]: number | undefined };
 }
 
-/** Reads the masters, peers and lower links that are not known yet. */
-async function readReferencedLinks(
-  effects: EffectQueue,
-  links: readonly LinkWithAddresses[],
-  find: FindLink,
-): Promise<ReferencedLinks> {
-  const answers = new Map<string, Promise<NetlinkAnswer | undefined>>();
-  const ask = (place: LinksPlace, index: number): void => {
-    const key = `${place}/${index}`;
-    if (find(place, index) === undefined && !answers.has(key)) answers.set(key, read(effects, place, index));
-  };
-  let needsIds = false;
-  for (const { place, state } of links) {
-    if (state.master !== undefined) ask(place, state.master);
-    if (state.link === undefined) continue;
-    const otherPlace = place === "pod" ? "host" : "pod";
-    if (state.linkNamespace === undefined) ask(place, state.link);
-    else if (!isPeer(state, find(otherPlace, state.link))) {
-      needsIds = true;
-      ask(otherPlace, state.link);
+/** The masters, peers and lower links that are not known yet. */
+class References {
+  readonly #effects: EffectQueue;
+  readonly #answers = new Map<string, Promise<NetlinkAnswer | undefined>>();
+  #ids: { readonly [P in LinksPlace]: Promise<NetlinkAnswer | undefined> } | undefined;
+
+  constructor(effects: EffectQueue) {
+    this.#effects = effects;
+  }
+
+  /** Queues the reads that were not queued before. */
+  ask(links: readonly Pick<LinkWithAddresses, "place" | "state">[], find: FindLink): void {
+    for (const { place, state } of links) {
+      if (state.master !== undefined) this.#askFor(place, state.master, find);
+      if (state.link === undefined) continue;
+      const otherPlace = place === "pod" ? "host" : "pod";
+      if (state.linkNamespace === undefined) this.#askFor(place, state.link, find);
+      else if (!isPeer(state, find(otherPlace, state.link))) {
+        this.#askFor(otherPlace, state.link, find);
+        this.#ids ??= { pod: this.#effects.send("host", podIdMessage), host: this.#effects.send("pod", nodeIdMessage) };
+      }
     }
   }
-  const ids = needsIds ? { pod: effects.send("host", podIdMessage), host: effects.send("pod", nodeIdMessage) } : undefined;
-  await effects.flush();
-  const states = new Map<string, LinkState>();
-  for (const [key, answer] of answers) {
-    const state = linkStatesIn(await answer)[0];
-    if (state !== undefined) states.set(key, state);
+
+  #askFor(place: LinksPlace, index: number, find: FindLink): void {
+    const key = `${place}/${index}`;
+    if (find(place, index) === undefined && !this.#answers.has(key)) this.#answers.set(key, read(this.#effects, place, index));
   }
-  return { states, ids: { pod: namespaceId(await ids?.pod), host: namespaceId(await ids?.host) } };
+
+  /** Reads what the links refer to. */
+  async read(links: readonly LinkWithAddresses[], find: FindLink): Promise<ReferencedLinks> {
+    this.ask(links, find);
+    await this.#effects.flush();
+    const states = new Map<string, LinkState>();
+    for (const [key, answer] of this.#answers) {
+      const state = linkStatesIn(await answer)[0];
+      if (state !== undefined) states.set(key, state);
+    }
+    return { states, ids: { pod: namespaceId(await this.#ids?.pod), host: namespaceId(await this.#ids?.host) } };
+  }
 }
 
 /** Whether two links are the ends of one veth: each names the other's index. */

@@ -4,7 +4,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress } from "../../../src/net/ip.ts";
 import { linkRequest, linksOfKindRequest } from "../../system/netlink/link-change.ts";
-import { linkStatesIn } from "../../system/netlink/link-state.ts";
+import { type LinkState, linkStatesIn } from "../../system/netlink/link-state.ts";
 import { interruptedText, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../../system/netlink/neighbour.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
@@ -26,7 +26,7 @@ import { listedFor } from "../pod-lists.ts";
 import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
 import { isGone, maxDumps, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
-import { readDetails, type LinkReference } from "./link-details.ts";
+import { type FindLink, type LinkReference, readDetails } from "./link-details.ts";
 import { EffectQueue } from "./effect-queue.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
@@ -44,7 +44,8 @@ export async function read(
   if (!existing.ok) return existing;
   const effects = new EffectQueue(namespaces);
   effects.begin("read");
-  const details = await readDetails(effects, existing.value, () => undefined, scope.aliases);
+  const known: FindLink = (place, index) => existing.value.find((link) => link.place === place && link.index === index)?.state;
+  const details = await readDetails(effects, existing.value, known, scope.aliases);
   return effects.failure === undefined ? ok(linkAnswers(scope, details)) : failed(effects.failure);
 }
 
@@ -57,12 +58,18 @@ export async function routes(
   const place = link?.place ?? "pod";
   if (link === undefined && scope.attachment === undefined) return failed(misused(`routes: a ${scope.verb} call has no pod`));
   const namespaces = namespacesOf(scope, shim);
-  const index = link === undefined ? ok(undefined) : await findOne(scope, namespaces, link, "routes");
+  const finding = link === undefined ? ok(undefined) : findOne(scope, namespaces, link, "routes");
+  // The grant decides about a link of the node, which may need the link's kind. Its routes are asked for afterwards.
+  if (place === "host") {
+    const allowed = await finding;
+    if (!allowed.ok) return allowed;
+  }
+  // Together: each is a round trip to the shim.
+  const dumps = ([4, 6] as const).map((family) => dump(namespaces, place, routesRequest(family), "listing the routes"));
+  const [index, ...answers] = await Promise.all([finding, ...dumps]);
   if (!index.ok) return index;
   const found: KernelRoute[] = [];
-  // Together: each dump is a round trip to the shim.
-  const dumps = ([4, 6] as const).map((family) => dump(namespaces, place, routesRequest(family), "listing the routes"));
-  for (const answer of await Promise.all(dumps)) {
+  for (const answer of answers) {
     if (!answer.ok) return answer;
     found.push(...answer.value.messages.flatMap((message) => routeIn(message) ?? []));
   }
@@ -146,12 +153,17 @@ function namespacesOf(scope: AliasedScope, shim: LinkShim): Namespaces {
   return new Namespaces(shim, scope.attachment?.netns ?? "");
 }
 
+/** A link with the state in which it was found. */
+interface FoundLink extends LinkReference {
+  readonly state: LinkState;
+}
+
 /** The existing links among `names`. Fault: NOT_GRANTED for one that may not be read. */
 async function find(
   scope: AliasedScope,
   namespaces: Namespaces,
   names: readonly LinksLinkName[],
-): Promise<Result<readonly LinkReference[]>> {
+): Promise<Result<readonly FoundLink[]>> {
   const hostNames = names.flatMap(({ place, name }) => (place === "host" ? [name] : []));
   const used = await checkedWithAliases(scope, namespaces, hostNames, () => checkNames(scope, names));
   if (!used.ok) return used;
@@ -160,7 +172,7 @@ async function find(
   return ok(
     names.flatMap(({ place, name }) => {
       const state = links.value[place].get(name);
-      return state === undefined ? [] : [{ place, index: state.index }];
+      return state === undefined ? [] : [{ place, index: state.index, state }];
     }),
   );
 }

@@ -34,9 +34,13 @@ export async function undosOfLostState(
   const losesInet6 = change.mtu !== undefined && change.mtu < minInet6Mtu && mtu >= minInet6Mtu;
   // Also where the link comes up: its undo sets it down again.
   const changesUp = change.up !== undefined && change.up !== up;
-  const layer3 = changesUp || losesInet6 ? await layer3Of(transaction, link) : ok([]);
+  const losesLayer3 = changesUp || losesInet6;
+  // Together: each dump is a round trip to the shim.
+  const [layer3, neighbours] = await Promise.all([
+    losesLayer3 ? layer3Of(transaction, link) : ok([]),
+    losesLayer3 || change.mac !== undefined ? neighboursOf(transaction, link) : ok([]),
+  ]);
   if (!layer3.ok) return unreadable(transaction, layer3);
-  const neighbours = changesUp || losesInet6 || change.mac !== undefined ? await neighboursOf(transaction, link) : ok([]);
   return neighbours.ok ? ok([...layer3.value, ...neighbours.value]) : unreadable(transaction, neighbours);
 }
 
@@ -48,12 +52,14 @@ async function layer3Of(transaction: LinkTransaction, { place, index, name }: Kn
   const action = `losing the addresses and routes of ${linkText(place, name)}`;
   const reading = `reading ${linkText(place, name)}`;
   const undos: Undo[] = [];
-  const dump = await transaction.ask(place, addressesRequest(index), reading);
+  const [dump, ...routeDumps] = await Promise.all([
+    transaction.ask(place, addressesRequest(index), reading),
+    ...([4, 6] as const).map((family) => transaction.ask(place, routesRequest(family), reading)),
+  ]);
   if (!dump.ok) return dump;
   const addresses = addressesOf(dump.value, index);
   for (const each of addresses) undos.push({ place, request: addressRestoration(each), action });
-  for (const family of [4, 6] as const) {
-    const routes = await transaction.ask(place, routesRequest(family), reading);
+  for (const routes of routeDumps) {
     if (!routes.ok) return routes;
     for (const route of routes.value.messages.flatMap((message) => routeIn(message) ?? [])) {
       if (route.oif !== index || route.protocol === RTPROT_KERNEL || route.table === TABLE_LOCAL) continue;
@@ -87,12 +93,15 @@ async function removeOtherAddresses(
 async function neighboursOf(transaction: LinkTransaction, { place, index, name }: KnownLink): Promise<Result<readonly Undo[]>> {
   const action = `losing the neighbours of ${linkText(place, name)}`;
   const undos: Undo[] = [];
-  for (const proxy of [false, true]) {
-    const dump = await transaction.ask(place, neighboursRequest(index, proxy), `reading ${linkText(place, name)}`);
+  const kinds = [false, true];
+  const reading = `reading ${linkText(place, name)}`;
+  const dumps = kinds.map((proxy) => transaction.ask(place, neighboursRequest(index, proxy), reading));
+  for (const [at, dump] of (await Promise.all(dumps)).entries()) {
+    const proxy = kinds[at];
     if (!dump.ok) return dump;
     for (const each of dump.value.messages.flatMap((message) => neighbourStateIn(message) ?? [])) {
       const { link, permanent, address, mac } = each;
-      if (link !== index || each.proxy !== proxy || !(permanent || proxy)) continue;
+      if (proxy === undefined || link !== index || each.proxy !== proxy || !(permanent || proxy)) continue;
       undos.push({ place, request: neighbourAddition(index, { address, mac: mac === "" ? undefined : mac, proxy }), action });
     }
   }

@@ -1,29 +1,24 @@
 // The key `selinuxContext` of the delegate tap beside the reference plugin, where a policy of SELinux decides which process may open a tap.
 // `npm run vm -- test/node/attach/selinux-context.test.ts` loads such a policy.
 
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PodNamespace } from "../../lab/namespaces.ts";
 import type { Answer } from "../../lab/plexus.ts";
-import { iproute2, missing, privateNamespaces, referencePlugins, tunDevice } from "../../lab/requires.ts";
+import { newer, newerPlugins } from "../../lab/newer-plugins.ts";
+import { iproute2, missing, privateNamespaces, tunDevice } from "../../lab/requires.ts";
 import { labPolicy, machineContext, otherContext, removesTap } from "../../lab/selinux.ts";
 import { openStage, type Stage } from "../../lab/stage.ts";
 
 const kinds = ["native", "wasm"] as const;
 type Kind = (typeof kinds)[number];
 
-const unable = missing(
-  "the SELinux context of a tap",
-  privateNamespaces,
-  iproute2,
-  tunDevice,
-  labPolicy,
-  referencePlugins("tap"),
-);
+const unable = missing("the SELinux context of a tap", privateNamespaces, iproute2, tunDevice, labPolicy, newer);
 
 describe.skipIf(unable)("DE-TAP-07", () => {
   let stage: Stage;
   beforeEach(() => {
-    stage = openStage({ components: ["tap"], native: ["tap"] });
+    stage = openStage({ components: ["tap"], native: ["tap"], findNative: (name) => join(newerPlugins() ?? "", name) });
   });
   afterEach(() => stage.dispose());
 
