@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { comparedQuantities, comparisonTable } from "./performance-comparison.ts";
+import { comparedQuantities, comparisonTable, imageSizes } from "./performance-comparison.ts";
 import { meanings, verdict } from "./performance-rows.ts";
 import { type FailedRow, hasFailed, type Row } from "./performance-target.ts";
 
@@ -47,7 +47,7 @@ Each figure is a share of thick Multus' figure in the same run, with the measure
 more reliable. All contenders but the bare plugins read the pod from an API server and write its status. Networks are bridge + host-local; "Plexus, components" has
 both as sandboxed components and no native plugin.
 
-${comparisonTable(comparedQuantities(rows))}
+${comparisonTable(comparedQuantities(rows, imageSizes()))}
 
 ![Bars: the figures of the table, with thick Multus as 1](../pictures/performance.svg)
 
