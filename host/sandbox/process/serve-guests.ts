@@ -40,7 +40,16 @@ export function setV8Limits(pages = "256", entries = "10000"): void {
   setFlagsFromString("--no-wasm-inlining");
   setFlagsFromString("--no-wasm-inlining-call-indirect");
   tierUpSooner();
+  // The code cache is written at the end of a process of the build, and valid only for the flags of a start.
+  process.on("exit", () => defaultFlags.forEach((flag) => setFlagsFromString(flag)));
 }
+
+const defaultFlags = [
+  "--wasm-max-mem-pages=4294967295",
+  "--wasm-max-table-size=10000000",
+  "--wasm-inlining",
+  "--wasm-inlining-call-indirect",
+];
 
 /** How a sandbox process ends and pauses. */
 export interface ProcessLife {

@@ -5,6 +5,7 @@
 // threads: it reads from its pipe, blocking, in one microtask that never ends.
 
 import { collectGarbage } from "../../system/v8/collect-garbage.ts";
+import { setFlagsFromString } from "node:v8";
 import { serveGuests, setV8Limits } from "../process/serve-guests.ts";
 import { rehearse, rehearseCall } from "./rehearsal.ts";
 import { removeSharedRandomness } from "./shared-randomness.ts";
@@ -34,6 +35,8 @@ async function begin(): Promise<void> {
   const [, , path = "", ...launcherArguments] = process.argv;
   const addon = loadAddon(path);
   setV8Limits();
+  // Else V8 leaves the hot functions of a component to a thread that a copy does not have, and never optimizes them.
+  setFlagsFromString("--wasm-sync-tier-up");
   removeSharedRandomness({ math: Math, global: globalThis });
   const component = await rehearse(rounds);
   const expected = rehearseCall(component);
