@@ -89,7 +89,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
 
 /** Takes out the symbols of functions, a fifth of Node's file, which only a debugger reads. */
 function strip(architecture: Architecture, file: string): void {
-  const program = compilers[architecture].replace(/gcc$/u, "strip");
+  const program = architecture === machineArchitecture() ? "strip" : compilers[architecture].replace(/gcc$/u, "strip");
   const { status, stderr, error } = spawnSync(program, [file], { encoding: "utf8" });
   if (status !== 0) throw new Error(`${program} ${file}: ${error?.message ?? stderr}`);
 }
