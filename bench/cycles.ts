@@ -8,7 +8,7 @@ import { filesBelow } from "../test/lab/namespaces.ts";
 import { dist, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
 import { type Benchmark, memoryRows } from "./measure.ts";
-import { familyPssMiB, rssMiB, startObservedDaemon, surplusMs } from "./observed-daemon.ts";
+import { familyPssMiB, rssMiB, startObservedDaemon, restMs } from "./observed-daemon.ts";
 
 const components = ["ipam-host-local", "status-shaper"];
 /** The number of all cycles, and of the cycles before the first measurement. */
@@ -39,7 +39,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 /** The median of 5 measurements half a second apart, because V8 returns memory with a delay. */
 async function memoryOf(pid: number): Promise<Memory> {
-  await wait(surplusMs);
+  await wait(restMs);
   const measurements: Memory[] = [];
   for (let look = 0; look < 5; look++) {
     await wait(500);

@@ -65,8 +65,11 @@ export function familyPssMiB(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
 }
 
-/** Milliseconds after the last call until surplus sandbox processes have ended; they stay for 10 s. */
-export const surplusMs = 12_000;
+/**
+ * Milliseconds after the last call until surplus sandbox processes have ended, which stay for 10 s, and the daemon and its other processes have given memory
+ * back: half a minute, and some seconds on a busy machine.
+ */
+export const restMs = 50_000;
 
 /** The resident set size of a process in MiB. */
 export function rssMiB(pid: number): number {

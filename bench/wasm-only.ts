@@ -16,7 +16,7 @@ import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaCo
 import { attachAndDetachAll, type Throughput } from "./crowded.ts";
 import { floorContender } from "./floor.ts";
 import { createPodNamespaces, type PodNamespaces } from "./lanes.ts";
-import { familyPssMiB, surplusMs } from "./observed-daemon.ts";
+import { familyPssMiB, restMs } from "./observed-daemon.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
 
 const native = ["bridge", "host-local"];
@@ -180,7 +180,7 @@ export async function measureWasmOnly(): Promise<WasmOnly | string> {
 }
 
 async function memoryOf({ daemon, thick }: Cluster): Promise<WasmOnly["memory"]> {
-  await new Promise((resolve) => setTimeout(resolve, surplusMs));
+  await new Promise((resolve) => setTimeout(resolve, restMs));
   return { wasmApi: familyPssMiB(daemon), thick: familyPssMiB(thick.pid) };
 }
 

@@ -9,7 +9,7 @@ import { delegateCommands } from "../host/programs/plexusctl/delegate/programs.t
 import { admissionRulesDigest } from "./admission-rules.ts";
 import { buildPage } from "./build-page.ts";
 import { writeBundledPackages } from "./bundled-packages.ts";
-import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
+import { guestBootstrap, guestProgramName, oneShotBootstrap, packed } from "./one-shot-scripts.ts";
 import { refuseUnresolved } from "./refuse-unresolved.ts";
 
 /** The settings of a build. */
@@ -52,6 +52,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   await bundle.close();
   const delegateModules = await buildDelegateCommands(join(fresh, delegateCommands));
   for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
+  writeFileSync(join(fresh, guestProgramName), guestBootstrap({ directory: "__dirname", record: false }));
   const pageModules = await buildPage(fresh);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);

@@ -194,6 +194,9 @@ One run each on the same machine without other work, on 2026-11-29, before the s
 | helm deletes the objects | 0.5 | |
 | a new pod | 1.3 | |
 
+After that change, on 2026-11-30 beside other work (a load of 8 to 12 on two processors), the installation took 16.5 s and the removal 12.1 s; Multus took 4.3 and 1.6 s a minute before. The load
+hides what the probe saves.
+
 \`PLEXUS_COMPARISON=print npm run test:cluster -- test/cluster/comparison.test.ts\` measures again; with \`PLEXUS_COMPARISON=write\` it also writes
 [comparison.json](comparison.json), from which \`npm run docs\` makes this page.
 \`node scripts/manifest-privileges.ts FILE\` prints the privileges of any manifest.

@@ -1,4 +1,4 @@
-// Packs the one-shot engine's code into scripts with a V8 code cache, and makes the program that runs them.
+// Packs the code of the one-shot engine and of a sandbox process into scripts with a V8 code cache, and makes the programs that run them.
 
 import { createHash } from "node:crypto";
 
@@ -12,8 +12,12 @@ const otherPrograms = /\/features\/[^/]+\/(?:controller\.ts|finalizers\.ts|resid
 /** The parts of features that only delegates need. */
 const delegatesPart = /\/features\/[^/]+\/leases\//u;
 
+/** The program of a sandbox process: its chunk, which the build replaces by a program that runs the script. */
+export const guestProgramName = "guest-process.cjs";
+const guestScript = "guest.js";
+
 /**
- * Packs the chunks of the one-shot engine into two scripts: code that any call may need, and code that only delegates need. A script's value is
+ * Packs the chunks of the one-shot engine into two scripts: code that any call may need, and code that only delegates need; and those of a sandbox process into one. A script's value is
  * an object with a function for each chunk. For a chunk of the second script, the first script has the second script's name.
  * Scripts are used because Node's own compile cache holds only functions that are compiled while a module loads. V8's code cache of a script,
  * made after the script has run, also holds the functions that ran later. Chunks with packages (such as the YAML parser) stay files, because
@@ -45,6 +49,7 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
   return new Map([
     ["once.js", withDigest([...[...common].map(functionOf), ...references])],
     ["delegates.js", withDigest(forDelegates.map(functionOf))],
+    [guestScript, withDigest([...reachable(guestProgramName, isProjectCode)].map(functionOf))],
   ]);
 }
 
@@ -71,14 +76,28 @@ export interface BootstrapInit {
   readonly record: boolean;
 }
 
-/** The program that runs the scripts with their code caches. V8 ignores a cache of another version or of other flags. */
-export function oneShotBootstrap({ directory, record }: BootstrapInit): string {
-  const recording = 'process.on("exit", () => require("node:fs").writeFileSync(cache, script.createCachedData()));';
+/** The program that runs the one-shot engine's scripts with their code caches. */
+export function oneShotBootstrap(init: BootstrapInit): string {
+  return bootstrap("once.js", "./once.cjs", init);
+}
+
+/** The program that runs the script of a sandbox process with its code cache. */
+export function guestBootstrap(init: BootstrapInit): string {
+  return bootstrap(guestScript, `./${guestProgramName}`, init);
+}
+
+/** V8 ignores a cache of another version or of other flags: a program that sets flags sets the defaults again at its exit, before the cache is written. */
+function bootstrap(first: string, entry: string, { directory, record }: BootstrapInit): string {
+  const recording = "scripts.set(cache, script);";
+  const writing = `
+process.on("exit", () => {
+  for (const [cache, script] of scripts) require("node:fs").writeFileSync(cache, script.createCachedData());
+});`;
   return `"use strict";
 const { readFileSync } = require("node:fs");
 const { Script, constants } = require("node:vm");
 const directory = ${directory};
-const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;${record ? "\nconst scripts = new Map();" : ""}
 function run(name) {
   const filename = directory + "/" + name;
   const source = readFileSync(filename, "latin1");
@@ -90,7 +109,7 @@ function run(name) {
   const script = new Script(source, { filename, cachedData, importModuleDynamically });${record ? `\n  ${recording}` : ""}
   return script.runInThisContext();
 }
-const chunks = run("once.js");
+const chunks = run("${first}");
 const modules = new Map();
 function load(name) {
   let module = modules.get(name);
@@ -103,6 +122,6 @@ function load(name) {
   define(module.exports, load, module, directory + name.slice(1), directory);
   return module.exports;
 }
-load("./once.cjs");
+load("${entry}");${record ? writing : ""}
 `;
 }

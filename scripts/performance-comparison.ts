@@ -1,5 +1,7 @@
 // The comparison that a user decides by: each figure as a share of thick Multus' figure of the same run, because runs on a shared machine differ.
 
+import { readFileSync } from "node:fs";
+import { type Comparison, comparisonPath } from "./comparison-page.ts";
 import type { Row } from "./performance-target.ts";
 
 /** The contenders of the comparison, in the order of its columns. */
@@ -75,8 +77,20 @@ const sources: readonly Source[] = [
   },
 ];
 
+/** The programs in the images, compressed, in MiB. */
+export interface ImageSizes {
+  readonly plexus: number;
+  readonly multus: number;
+}
+
+/** The sizes that `docs/reference/comparison.json` has. */
+export function imageSizes(): ImageSizes {
+  const { measured } = JSON.parse(readFileSync(comparisonPath, "utf8")) as Comparison;
+  return { plexus: measured["plexus"]?.imageMiB ?? Number.NaN, multus: measured["multus"]?.imageMiB ?? Number.NaN };
+}
+
 /** The lines of the comparison that the result has rows for. */
-export function comparedQuantities(rows: readonly Row[]): readonly ComparedQuantity[] {
+export function comparedQuantities(rows: readonly Row[], images: ImageSizes): readonly ComparedQuantity[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const measured = sources.flatMap(({ what, lessIsBetter, multus, components }) => {
     const [plexus, thin, thick] = [byId.get(multus("plexus")), byId.get(multus("thin")), byId.get(multus("thick"))];
@@ -92,8 +106,36 @@ export function comparedQuantities(rows: readonly Row[]): readonly ComparedQuant
     ]);
     return [{ what, unit: plexus.unit, lessIsBetter, figures }];
   });
+  return [...measured, ...sparse(byId), ...memoryOf(byId), imageQuantity(images)];
+}
+
+/** The time of an ADD on a node that starts a pod now and then. */
+function sparse(byId: ReadonlyMap<string, Row>): readonly ComparedQuantity[] {
+  const [native, components, thick] = ["native", "wasm-only", "multus"].map((name) => byId.get(`sparse-${name}`));
+  if (native === undefined || components === undefined || thick === undefined) return [];
+  const figure = ({ median }: Row): Figure => ({ value: median, share: median / thick.median });
+  const figures = new Map<Contender, Figure>([
+    ["Plexus, native plugins", figure(native)],
+    ["Plexus, components", figure(components)],
+    ["Multus thick", figure(thick)],
+  ]);
+  return [{ what: "sparse: one ADD every 10 s", unit: thick.unit, lessIsBetter: true, figures }];
+}
+
+/** The image is the same with native plugins and with components. */
+function imageQuantity({ plexus, multus }: ImageSizes): ComparedQuantity {
+  const own = { value: plexus, share: plexus / multus };
+  const figures = new Map<Contender, Figure>([
+    ["Plexus, native plugins", own],
+    ["Plexus, components", own],
+    ["Multus thick", { value: multus, share: 1 }],
+  ]);
+  return { what: "image: programs, compressed", unit: "MiB", lessIsBetter: true, figures };
+}
+
+function memoryOf(byId: ReadonlyMap<string, Row>): readonly ComparedQuantity[] {
   const memory = byId.get("multus-rss-daemon");
-  if (memory === undefined) return measured;
+  if (memory === undefined) return [];
   const withComponents = byId.get("wasm-only-rss");
   const figures = new Map<Contender, Figure>([
     ["Plexus, native plugins", { value: memory.median, share: memory.ratio }],
@@ -102,7 +144,7 @@ export function comparedQuantities(rows: readonly Row[]): readonly ComparedQuant
       : [["Plexus, components", { value: withComponents.median, share: withComponents.ratio }] as const]),
     ["Multus thick", { value: memory.baseline, share: 1 }],
   ]);
-  return [...measured, { what: "memory of the daemon", unit: memory.unit, lessIsBetter: true, figures }];
+  return [{ what: "memory of the daemon", unit: memory.unit, lessIsBetter: true, figures }];
 }
 
 /** The comparison as a table in Markdown. */

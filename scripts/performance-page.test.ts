@@ -24,6 +24,12 @@ test("a missed target is marked NOT MET", () => {
   expect(verdict({ ...row, median: 2.1 })).toBe("at most 2 ms: **NOT MET**");
 });
 
+test("a goal beyond the target is judged apart", () => {
+  const row = { id: "daemon-rss", unit: "MiB", n: 1, median: 101, p95: 101, baseline: 120, baselineP95: 120, ratio: 0.84 };
+  expect(verdict(row)).toBe("at most 120 MiB: met; goal at most 75 MiB: **NOT MET**");
+  expect(verdict({ ...row, median: 74 })).toBe("at most 120 MiB: met; goal at most 75 MiB: met");
+});
+
 test("a failed benchmark is marked failed, with its reason", () => {
   expect(tableRow({ id: "multus-c32-thin", failed: "thin ADD: 2 of 200\ncalls | failed" })).toMatch(
     /^\| `multus-c32-thin` \| [^|]+ \| \| \| \| \| \| \| \*\*failed\*\*: thin ADD: 2 of 200 calls \\\| failed \|$/u,

@@ -1,7 +1,7 @@
 // Draws the comparison of docs/reference/performance.md as bars (`npm run docs`): the length of a bar is the share of thick Multus' figure.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { comparedQuantities, contenders } from "./performance-comparison.ts";
+import { comparedQuantities, contenders, imageSizes } from "./performance-comparison.ts";
 import { benchmarkPath } from "./performance-page.ts";
 import { type FailedRow, hasFailed, type Row } from "./performance-target.ts";
 
@@ -16,7 +16,10 @@ const maxShare = 4;
 /** The picture's SVG. */
 export function performancePicture(): string {
   const all: readonly (Row | FailedRow)[] = JSON.parse(readFileSync(benchmarkPath, "utf8"));
-  const quantities = comparedQuantities(all.filter((row): row is Row => !hasFailed(row)));
+  const quantities = comparedQuantities(
+    all.filter((row): row is Row => !hasFailed(row)),
+    imageSizes(),
+  );
   const x = (share: number): number => labelWidth + (Math.min(share, maxShare) / maxShare) * chartWidth;
   let y = top;
   const bars = quantities.map(({ what, unit, lessIsBetter, figures }) => {

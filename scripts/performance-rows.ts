@@ -311,6 +311,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
     {
       what: "the same amid faults: one daemon after the other is killed and started again, with a second between them, and the API server once. Failed calls are repeated. Node started 1.6 times slower than on the day of the other rows; the baseline is the bound without faults",
       target: "no address twice, or there is no figure",
+      goal: { text: "under 10 s", met: below(10_000) },
     },
   ],
   [
@@ -338,6 +339,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       what: `RSS of the engine after 10,000 ADD/DEL cycles with three delegates, ${bound}`,
       target: "at most 120 MiB",
       met: below(120),
+      goal: { text: "at most 75 MiB", met: below(75) },
     },
   ],
   [
@@ -346,6 +348,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       what: `proportional set size of engine and sandbox processes together after these cycles, ${bound}`,
       target: "at most 220 MiB",
       met: below(220),
+      goal: { text: "at most 100 MiB", met: below(100) },
     },
   ],
   [
@@ -390,6 +393,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       what: `RSS of the engine after ADD and DEL of 1,000 pods with 60,000 pods and 2,000 definitions in the API server, ${bound}`,
       target: "at most 120 MiB",
       met: below(120),
+      goal: { text: "at most 85 MiB", met: below(85) },
     },
   ],
   ["daemon-rss-large-peak", { what: "maximum RSS of the engine in the same run, against the same bound", target: "none" }],
@@ -426,6 +430,11 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** The row's target, and whether the row meets it. */
 export function verdict(row: Row): string {
-  const { target = "", met } = meanings.get(row.id) ?? {};
-  return met === undefined ? target : `${target}: ${met(row) ? "met" : "**NOT MET**"}`;
+  const { target = "", met, goal } = meanings.get(row.id) ?? {};
+  const ofTarget = met === undefined ? target : `${target}: ${metText(met(row))}`;
+  return goal === undefined ? ofTarget : `${ofTarget}; goal ${goal.text}: ${metText(goal.met(row))}`;
+}
+
+function metText(isMet: boolean): string {
+  return isMet ? "met" : "**NOT MET**";
 }

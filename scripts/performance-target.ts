@@ -30,6 +30,14 @@ export interface Meaning {
   readonly target: string;
   /** Whether the row meets its target; undefined if the row has no target. */
   readonly met?: (row: Row) => boolean;
+  /** A goal beyond the target, which "Goals that are not reached" explains. */
+  readonly goal?: Goal;
+}
+
+/** A goal of a row. */
+export interface Goal {
+  readonly text: string;
+  readonly met: (row: Row) => boolean;
 }
 
 /** The median is at most the bound. */

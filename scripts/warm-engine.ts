@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 import { buildShim, type BuiltProgram } from "../host/shim/build.ts";
-import { oneShotBootstrap } from "./one-shot-scripts.ts";
+import { encodeFrame, frameTypes } from "../host/sandbox/process/frames.ts";
+import { guestProgram } from "../host/sandbox/process/sandbox-process.ts";
+import { guestBootstrap, oneShotBootstrap } from "./one-shot-scripts.ts";
 
 /** The build whose code cache is made. */
 export interface WarmEngineInit {
@@ -23,6 +25,7 @@ const maxRepetitions = 5;
  * Runs the calls one after another; each adds to the cache. Rejects if a call ends with an unexpected status. */
 export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   const built = resolve(outDir);
+  warmGuest(join(built, "engine"));
   const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
   try {
     const home = join(directory, "home");
@@ -90,6 +93,18 @@ export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Lets a sandbox process examine a component, outside of a jail and of Node's permission model, which would refuse to write the cache. */
+function warmGuest(directory: string): void {
+  const program = join(directory, "guest-record.cjs");
+  writeFileSync(program, guestBootstrap({ directory: "__dirname", record: true }));
+  const { command } = guestProgram({ node: process.execPath, entry: program, readable: directory });
+  const [node, ...args] = command.filter((each) => !each.startsWith("--permission") && !each.startsWith("--allow-fs-read"));
+  const input = encodeFrame(frameTypes.WARM, 0, {});
+  const { status, stderr } = spawnSync(node ?? "", [...args, "256", "10000"], { input, env: {}, encoding: "buffer" });
+  rmSync(program);
+  if (status !== 0) throw new Error(`the sandbox process' code cache cannot be made: ${stderr}`);
 }
 
 /**

@@ -8,6 +8,8 @@ import { argv } from "node:process";
 import { join } from "node:path";
 import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { BlockApi } from "../../features/pools/api/block-api.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, type Result } from "../../src/fault/result.ts";
 import { NodePools } from "../../features/pools/leases/node-pools.ts";
 import type { PoolAccess } from "../../features/pools/leases/pool-access.ts";
 import { PoolDirectory } from "../../features/pools/leases/pool-directory.ts";
@@ -89,6 +91,19 @@ async function eachNode(work: (index: number, objects: ApiObjects) => Promise<vo
   works += 1;
 }
 
+/** Maximum tries of a request that the server does not answer in time. */
+const maxTries = 50;
+
+/** The value of a request that is sent again until the server answers, as a daemon sends it at its next call. Each repetition counts as a warning. */
+async function answered<T>(ask: () => Promise<Result<T>>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask();
+    if (answer.ok) return answer.value;
+    if (tries === maxTries) throw new Error(answer.fault.msg);
+    warnings += 1;
+  }
+}
+
 /** The pools of a node whose daemon starts now, and which then knows its blocks. */
 async function opened(
   index: number,
@@ -104,26 +119,22 @@ async function opened(
     now: () => ({ monotonicMs: systemClock.now(), wallMs: Date.now() }),
     warn: () => void (warnings += 1),
   });
-  const access = await pools.open(name);
-  if (!access.ok) throw new Error(access.fault.msg);
-  const ready = await access.value.ready();
-  if (!ready.ok) throw new Error(ready.fault.msg);
-  return { pools, access: access.value };
+  const access = await answered(() => pools.open(name));
+  await answered(() => access.ready());
+  return { pools, access };
 }
 
 /** Each node claims a block of the pool, and a second one, as a node does whose first one is nearly used. */
 const claim = (name: string): Promise<void> =>
   eachNode(async (index, objects) => {
     const { pools, access } = await opened(index, name, objects);
-    const found = await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${name}`);
-    const pool = found.kind === "object" ? readAddressPool(found.object) : undefined;
-    if (pool?.ok !== true) throw new Error(`${name} cannot be read`);
-    for (let block = 0; block < 2;) {
-      const made = await access.claim(poolSpans(pool.value, 4));
-      // A kubelet repeats an ADD that got no address in time.
-      if (made.ok) block++;
-      else warnings += 1;
-    }
+    const pool = await answered(async () => {
+      const found = await objects.get(`/apis/plexus.dev/v1alpha1/addresspools/${name}`);
+      const read = found.kind === "object" ? readAddressPool(found.object) : undefined;
+      return read?.ok === true ? read : failed(fault("POOL_UNAVAILABLE", `${name} cannot be read`));
+    });
+    // A kubelet repeats an ADD that got no address in time.
+    for (let block = 0; block < 2; block++) await answered(() => access.claim(poolSpans(pool, 4)));
     pools.close();
   });
 
@@ -138,8 +149,7 @@ const look = (name: string): Promise<void> =>
 /** The search of each node, which a daemon makes once an hour. */
 const search = (): Promise<void> =>
   eachNode(async (index, objects) => {
-    const listed = await new BlockApi(objects).blocksOfNode(`node-${index}`, "from the cache");
-    if (!listed.ok) throw new Error(listed.fault.msg);
+    await answered(() => new BlockApi(objects).blocksOfNode(`node-${index}`, "from the cache"));
   });
 
 createInterface({ input: process.stdin }).on("line", (line) => {

@@ -1,14 +1,13 @@
 // Linear memories of ended calls. V8 ignores them when it decides whether to collect garbage: 400 calls that touched 12 MiB each took
 // 5 GB before V8 freed any memory.
 
-import { runInNewContext } from "node:vm";
+import { collectGarbage } from "../system/v8/collect-garbage.ts";
 
 const maxUncollectedBytes = 64 * 1024 * 1024;
 
 /** Counts the linear memory of ended calls, and requests a garbage collection above 64 MiB. One per process. */
 export class InstanceMemory {
   #uncollectedBytes = 0;
-  #collect: (() => void) | undefined;
 
   /** Adds the bytes of linear memory that an ended call leaves to the garbage collector. */
   add(bytes: number): void {
@@ -19,15 +18,6 @@ export class InstanceMemory {
   collectIfMuch(): void {
     if (this.#uncollectedBytes < maxUncollectedBytes) return;
     this.#uncollectedBytes = 0;
-    this.#collect ??= collector();
-    this.#collect();
+    collectGarbage("usual");
   }
-}
-
-// Only contexts that are made after the flag was set have `gc`. node:v8 is loaded here, because it takes 2 ms and hardly any call
-// collects.
-function collector(): () => void {
-  process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
-  const collect: unknown = runInNewContext("gc");
-  return typeof collect === "function" ? () => void Reflect.apply(collect, undefined, []) : () => undefined;
 }

@@ -59,6 +59,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
     chmodSync(join(output, to), mode);
   };
   file(join(node, "bin", "node"), `${home}/bin/node`, 0o755);
+  strip(architecture, join(output, home, "bin", "node"));
   file(join(programs, "bin", "plexus-sandbox"), `${home}/bin/plexus-sandbox`, 0o755);
   file(join(programs, "bin", "plexus-zygote.node"), `${home}/bin/plexus-zygote.node`, 0o644);
   file(join(programs, "plexus"), `${plugins}/plexus`, 0o755);
@@ -84,6 +85,13 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   writeFileSync(join(output, home, listName), listText(installed));
   placeLicences(join(output, "usr/share/doc/plexus"), node);
   normaliseModes(output);
+}
+
+/** Takes out the symbols of functions, a fifth of Node's file, which only a debugger reads. */
+function strip(architecture: Architecture, file: string): void {
+  const program = architecture === machineArchitecture() ? "strip" : compilers[architecture].replace(/gcc$/u, "strip");
+  const { status, stderr, error } = spawnSync(program, [file], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} ${file}: ${error?.message ?? stderr}`);
 }
 
 /** The directory of shim and launcher: the build's own, or one for another architecture. */

@@ -249,6 +249,11 @@ function versionText({ document }: PluginConf): string {
   return typeof named === "string" ? named : "";
 }
 
+/** The types of the list's plugins, and of the IPAM plugins that they call. */
+export function pluginTypes({ plugins }: NetworkList): readonly string[] {
+  return plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
+}
+
 /** The list under another name. Faults: those of `parseNetworkList`. */
 export function withName(list: NetworkList, name: string): Result<NetworkList> {
   const what = `network ${list.name}`;

@@ -179,8 +179,11 @@ function reported(): {
   readonly restarted: () => ClaimReports;
   readonly devices: () => Promise<unknown>;
   readonly writes: () => number;
+  /** The entries that were read, by their containers. */
+  readonly loads: string[];
 } {
   const journal = new Map<string, readonly [JournalKey, JournalEntry]>();
+  const loads: string[] = [];
   let [devices, writes]: [unknown, number] = [[{ driver: "gpu.example.com", device: "d", pool: "n1" }], 0];
   const clock = { ...systemClock, date: () => new Date(Date.UTC(2026, 0, 1, 0, 0, writes)) };
   const restarted = (): ClaimReports =>
@@ -199,7 +202,10 @@ function reported(): {
         }),
       {
         list: () => ok([...journal.values()].map(([key]) => key)),
-        load: ({ containerId }) => ok(journal.get(containerId)?.[1]),
+        load: ({ containerId }) => {
+          loads.push(containerId);
+          return ok(journal.get(containerId)?.[1]);
+        },
       },
       clock,
       () => undefined,
@@ -208,7 +214,7 @@ function reported(): {
     await vi.advanceTimersByTimeAsync(1);
     return devices;
   };
-  return { journal, reports: restarted(), restarted, devices: settled, writes: () => writes };
+  return { journal, reports: restarted(), restarted, devices: settled, writes: () => writes, loads };
 }
 
 const since = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
@@ -330,4 +336,25 @@ test("DR-07: a DEL between a one-shot engine's ADD and the search leaves the ADD
   await vi.advanceTimersByTimeAsync(30_000);
   of.stop();
   expect(asked).toEqual(["a", "b"]);
+});
+
+test("a DEL reads the journal entries of its pod's claims and those that are new, and no other", async () => {
+  const { journal, reports: of, devices, loads } = reported();
+  const ofOtherClaim = (containerId: string): readonly [JournalKey, JournalEntry] => {
+    const [key, { plan, ...rest }] = entry(containerId, "02:00:00:00:00:09");
+    const attachments = plan.attachments.map((each) => ({ ...each, claim: { ...each.claim, uid: "b" } }));
+    return [key, { ...rest, plan: { ...plan, attachments } } as JournalEntry];
+  };
+  for (const other of ["c2", "c3", "c4"]) journal.set(other, ofOtherClaim(other));
+  journal.set("c1", entry("c1", "02:00:00:00:00:01"));
+  await of.start();
+  journal.set("new", ofOtherClaim("new"));
+  loads.length = 0;
+  of.noteCall(configuration, callOf("DEL", "c0"), { status: 0, stdout: "" });
+  expect(loads.toSorted()).toEqual(["c1", "new"]);
+  expect(await devices()).toHaveLength(2);
+  journal.delete("c1");
+  of.noteCall(configuration, callOf("DEL", "c1"), { status: 0, stdout: "" });
+  expect(await devices()).toHaveLength(1);
+  of.stop();
 });

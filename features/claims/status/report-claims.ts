@@ -33,6 +33,8 @@ export class ClaimReports {
   #search: NodeJS.Timeout | undefined;
   /** Attachments whose reports were queued, by their journal entries. */
   #seen = new Set<string>();
+  /** The claims of closed journal entries, by entry: a DEL reads the entries of its pod's claims only, and those that are not known yet. */
+  readonly #claimed = new Map<string, ReadonlySet<string>>();
   /** The last look at the links of running containers, by their journal entries. */
   readonly #faults = new Map<string, LinkFaults>();
   #firstLooks: NodeJS.Timeout | undefined;
@@ -75,7 +77,7 @@ export class ClaimReports {
     const unseen = keys.value.filter((key) => !this.#seen.has(idOf(key)));
     const ids = new Set(keys.value.map(idOf));
     this.#seen = new Set([...this.#seen].filter((id) => ids.has(id)));
-    for (const id of this.#faults.keys()) if (!ids.has(id)) this.#faults.delete(id);
+    for (const known of [this.#faults, this.#claimed]) for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
     for (const key of unseen) this.#queueAttached(key);
     await this.#writer.work();
   }
@@ -124,6 +126,7 @@ export class ClaimReports {
     const read = this.#journal.load(key);
     if (!read.ok || read.value?.closed !== true) return undefined;
     const { plan, progress } = read.value;
+    this.#claimed.set(idOf(key), new Set(plan.attachments.flatMap(({ claim }) => claim?.uid ?? [])));
     const byClaim = new Map<string, Report>();
     for (const [index, { claim, ifname }] of plan.attachments.entries()) {
       const text = progress[index]?.result;
@@ -157,7 +160,11 @@ export class ClaimReports {
     if (claims.length === 0) return [];
     const keys = this.#journal.list();
     if (!keys.ok) return [];
-    const attached = new Map(keys.value.flatMap((key) => this.#attached(key) ?? []).map((report) => [report.uid, report]));
+    const mayHold = keys.value.filter((key) => {
+      const claimed = this.#claimed.get(idOf(key));
+      return claimed === undefined || claims.some(({ claim }) => claimed.has(claim.uid));
+    });
+    const attached = new Map(mayHold.flatMap((key) => this.#attached(key) ?? []).map((report) => [report.uid, report]));
     return claims.flatMap(({ claim, isOfPod }) => {
       const other = attached.get(claim.uid);
       if (other !== undefined) return [other];

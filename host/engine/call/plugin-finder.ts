@@ -2,6 +2,7 @@
 // type once in a call.
 
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import { type NetworkList, pluginTypes } from "../../../src/cni/network-list.ts";
 import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import type { Environment } from "../../protocol/fields.ts";
@@ -37,6 +38,14 @@ export class PluginFinder {
     this.#found.set(type, found);
     return found;
   }
+}
+
+/**
+ * Sends the look-ups of a list's plugins, together with another effect that the caller has just begun: each further send would wake the shim and the engine
+ * once more. The finder keeps the answers for the steps, which also receive a failure.
+ */
+export function startFinding(plugins: PluginFinder, list: NetworkList): void {
+  for (const type of pluginTypes(list)) plugins.find(type).catch(() => undefined);
 }
 
 /** The fault PLUGIN_NOT_FOUND. `unfit`: the path of a file with that name that is not a plugin; empty if there is none. */

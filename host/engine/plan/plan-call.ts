@@ -14,6 +14,7 @@ import { assignInterfaceNames, type NameRequest } from "../../../src/npwg/interf
 import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
+import { startFinding } from "../call/plugin-finder.ts";
 import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
 import { completed } from "../planned/feature-hooks.ts";
 import type { LinksBefore } from "../record/record-add.ts";
@@ -30,7 +31,6 @@ import {
 } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { type PodDefault, planPodDefault } from "./pod-default.ts";
-import { typesOf } from "./require-plugins.ts";
 
 /** Faults that an Event tells the pod's author. */
 const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_READY"];
@@ -232,14 +232,9 @@ async function linkNamesWhileFindingPlugins(
   first: AttachmentPlan,
   linksBefore: () => Promise<LinksBefore>,
 ): Promise<readonly string[]> {
-  startFindingPlugins(call, first);
+  startFinding(call.plugins, first.list);
   // A device plugin may have moved a link in. An unreadable namespace counts as empty.
   return (await linksBefore())?.links.map(({ name }) => name) ?? [];
-}
-
-/** Sends the look-ups of a network's plugins. The finder keeps their answers for the steps, which also receive a failure. */
-function startFindingPlugins({ plugins }: PlanContext, network: AttachmentPlan): void {
-  for (const type of typesOf(network)) plugins.find(type).catch(() => undefined);
 }
 
 /** The configured profile, with the settings that the configuration overrides. */

@@ -6,7 +6,7 @@
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import type { RunStep } from "../../../src/cni/chains.ts";
 import { type EnvironmentPair, stepEnvironment } from "../../../src/cni/environment.ts";
-import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
+import { type NetworkList, type PluginConf, pluginTypes } from "../../../src/cni/network-list.ts";
 import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "../../../src/cni/version-answer.ts";
 import { type CniVersion, DEFAULT_VERSION, toVersion, versionAtLeast } from "../../../src/cni/versions.ts";
 import { grantsFor, plexusTypeIn } from "../../../src/configuration/definition-policy.ts";
@@ -24,7 +24,7 @@ import type { BoundNetwork, SourcedNetwork } from "../planned/attachment-plan.ts
  * CONFIG_INVALID (Plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission.
  */
 export async function requirePlugins(call: Call, attachments: readonly SourcedNetwork[]): Promise<Result<void>> {
-  await Promise.all(attachments.flatMap(typesOf).map((type) => call.plugins.find(type)));
+  await Promise.all(attachments.flatMap(({ list }) => pluginTypes(list)).map((type) => call.plugins.find(type)));
   for (const attachment of attachments) {
     const { source, list } = attachment;
     const version = toVersion(list.cniVersion);
@@ -66,11 +66,6 @@ async function refuseVersions(
     }
   }
   return ok(undefined);
-}
-
-/** The plugin types of an attachment's steps, and their IPAM types. */
-export function typesOf({ list }: BoundNetwork): readonly string[] {
-  return list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
 }
 
 /** The fault of the first native plugin that the attachment's definition may not use: DEFINITION_FORBIDDEN. */

@@ -12,6 +12,7 @@ import type { ControllerFeature } from "../../controller/controller-feature.ts";
 import type { MakePart } from "../../controller/part.ts";
 import { boundNativeMemory } from "../../system/libc/native-memory.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
+import { giveHeapBackWhenQuiet } from "../../system/v8/heap-rest.ts";
 import { version } from "../../system/version.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { openLog } from "../../telemetry/log.ts";
@@ -21,6 +22,7 @@ import { type ControllerOptions, readOptions, usageOf } from "./options.ts";
 async function main(options: ControllerOptions, ofFeatures: readonly ControllerFeature[]): Promise<void> {
   boundNativeMemory();
   boundHeapGrowth();
+  giveHeapBackWhenQuiet();
   const log = openLog({
     name: "plexus-controller",
     level: options.logLevel,

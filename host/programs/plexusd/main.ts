@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { existsSync, realpathSync } from "node:fs";
 import { residentFeatures } from "../../../features/list.ts";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
+import { giveHeapBackWhenQuiet } from "../../system/v8/heap-rest.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { boundNativeMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
@@ -120,6 +121,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const server = launchServer && { ...launchServer, hasZygote: options.sandboxStart === "copy" };
   boundNativeMemory();
   boundHeapGrowth();
+  giveHeapBackWhenQuiet();
   tierUpSooner();
   const log = openLog({
     level: options.logLevel,

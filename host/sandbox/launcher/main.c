@@ -31,13 +31,15 @@
      --write PATH            a file or directory that the daemon may change; without one it may change all
 
    The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,
-   one frame (frames.ts, type LAUNCHED) on stdout names the controls that hold. The command's environment is empty. */
+   one frame (frames.ts, type LAUNCHED) on stdout names the controls that hold. The command's environment is fixed. */
 #include "launcher.h"
 
 _Noreturn void execute(char **command) {
+    /* glibc gives each thread of V8 an arena, which keeps the memory that the compilers free. */
+    static char *const environment[] = {"MALLOC_ARENA_MAX=1", NULL};
     struct state none = {0};
     if (strcmp(command[0], "probe") == 0) probe(command + 1);
-    execve(command[0], command, (char *[]){NULL});
+    execve(command[0], command, environment);
     report(&none, "the runtime cannot be executed");
     _exit(FAILED);
 }

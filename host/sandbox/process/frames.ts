@@ -1,7 +1,7 @@
 // Frames between the engine and a sandbox process: u32 length of the rest, u8 type, u32 number of the call, u32 length of the JSON, the
 // JSON, raw bytes. Numbers are little endian.
 
-/** The engine sends LOAD, CALL, ANSWER, ABANDON, ADMIT and WARM; the launcher sends PROBED and LAUNCHED; the sandbox process sends the other types. */
+/** The engine sends LOAD, CALL, ANSWER, ABANDON, ADMIT, WARM and REST; the launcher sends PROBED and LAUNCHED; the sandbox process sends the other types. */
 export const frameTypes = {
   LOAD: 1,
   CALL: 2,
@@ -9,6 +9,7 @@ export const frameTypes = {
   ABANDON: 4,
   ADMIT: 5,
   WARM: 6,
+  REST: 7,
   PROBED: 14,
   LAUNCHED: 15,
   READY: 16,

@@ -72,6 +72,11 @@ export class GuestSessions {
     this.process.send(frameTypes.WARM, 0, {});
   }
 
+  /** Lets an idle process give back the memory that it does not need. A copy of a zygote would only unshare its memory by that. */
+  rest(): void {
+    if (!this.process.isCopy) this.process.send(frameTypes.REST, 0, {});
+  }
+
   /** Examines a component in the process, which must have no calls, and loads it. The outcome never rejects. */
   admit(request: AdmissionRequest): Promise<AdmissionOutcome> {
     const { key, bytes, limits } = request;

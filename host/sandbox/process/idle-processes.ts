@@ -50,6 +50,11 @@ export class IdleProcesses<P extends OwnedProcess> {
     return this.#unowned.length;
   }
 
+  /** All idle processes. */
+  get all(): readonly P[] {
+    return [...this.#unowned, ...this.#kept];
+  }
+
   /** The processes that are kept for their owners, least recently used first. */
   get keptForOwners(): readonly P[] {
     return this.#kept;

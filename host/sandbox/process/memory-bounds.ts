@@ -28,7 +28,7 @@ const runtimeBytes = 1024 * mebibyte;
 const idleWritableBytes = 704 * mebibyte;
 /** The least memory of a process, without its guests': the most costly components that admission permits need a hundred MiB. */
 const leastResidentBytes = 128 * mebibyte;
-/** Idle processes have 14 MiB each, and the pool keeps 16. */
+/** Idle processes have 11 to 25 MiB each, and the pool keeps 16. */
 const idleBytes = 512 * mebibyte;
 
 /**

@@ -22,7 +22,7 @@ export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
   readonly memory?: ProcessMemory;
 }
 
-/** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
+/** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 11 MB of memory of its own. */
 export const defaultMaxKept = 16;
 
 /** Numbers of a pool's processes and waiting calls. */

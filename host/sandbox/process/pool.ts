@@ -16,6 +16,7 @@ import { memoryBounds } from "./memory-bounds.ts";
 import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
 import { ProcessMemory, type WatchedProcess } from "./process-memory.ts";
 import { ProcessStarter } from "./process-starter.ts";
+import { RestingProcesses } from "./resting-processes.ts";
 import { lastLane, type Need, WaitingCalls } from "./waiting-calls.ts";
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
@@ -43,6 +44,7 @@ export class ProcessPool implements GuestRunner {
   readonly #queue: WaitingCalls<PoolProcess>;
   readonly #memory: ProcessMemory;
   readonly #unwatch: () => void;
+  readonly #resting: RestingProcesses<PoolProcess>;
   #warmTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -63,6 +65,10 @@ export class ProcessPool implements GuestRunner {
         process.sessions.process.kill(reason);
       },
     });
+    this.#resting = new RestingProcesses(
+      () => (this.#processPerCall ? [] : this.#idle.all),
+      ({ sessions }) => sessions.rest(),
+    );
     this.#startWarm();
   }
 
@@ -121,6 +127,7 @@ export class ProcessPool implements GuestRunner {
     this.#closed = true;
     this.#queue.refuseAll();
     this.#unwatch();
+    this.#resting.stop();
     await this.#starter.killAll("was ended with the pool");
   }
 
@@ -159,6 +166,7 @@ export class ProcessPool implements GuestRunner {
       process.isShared = shares;
       this.#busy.add(process);
       this.#memory.callsChanged();
+      this.#resting.changed();
       return process;
     }
     return undefined;
@@ -251,6 +259,7 @@ export class ProcessPool implements GuestRunner {
         if (this.#idle.remove(poolProcess)) this.#startMissing();
       });
       this.#keep(poolProcess);
+      this.#resting.changed();
       this.#dispatch();
       if (poolProcess.owner === undefined && !this.#processPerCall) poolProcess.sessions.warmUp();
     }

@@ -126,7 +126,7 @@ function mib(bytes: number): number {
 }
 
 /** Private resident bytes of a process: pages of files are shared with others. 0 if it has ended. */
-function privateBytes(pid: number): number {
+export function privateBytes(pid: number): number {
   try {
     return Number(/^RssAnon:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
   } catch {

@@ -36,6 +36,8 @@ export interface Ended {
 }
 
 const maxStartMs = 10_000;
+/** The environment that the launcher gives to the program. */
+const oneArena = { MALLOC_ARENA_MAX: "1" };
 /** Bytes of a frame beyond the guest's own limits. */
 const overheadBytes = 64 * 1024;
 /** Resident memory of Node beside its private memory: pages of its program, which a cgroup counts for the process that reads them first. */
@@ -63,6 +65,8 @@ export class SandboxProcess {
   controls: ReadonlySet<Control> = new Set();
   /** The process' pid in the engine's pid namespace. With a jail, the engine's child is the launcher, which waits for the process. */
   pid: number | undefined;
+  /** Whether the process is a copy of the launch server's zygote. */
+  readonly isCopy: boolean;
   readonly #child: ChildProcess;
   readonly #decoder = new FrameDecoder(overheadBytes);
   readonly #first = Promise.withResolvers<Frame | undefined>();
@@ -72,6 +76,7 @@ export class SandboxProcess {
 
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries, jail, isCopy = false } = init;
+    this.isCopy = isCopy;
     const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
     const numbers = [memoryPages, tableEntries];
     const { command: fixed } = guestProgram({ node, entry, readable });
@@ -87,7 +92,11 @@ export class SandboxProcess {
           : [jail.launcher, askArguments({ ...asked, numbers, isCopy })];
     const server = jail?.server === undefined ? [] : [jail.server.descriptor];
     this.#onFrame = jail === undefined ? this.#first.resolve : (frame) => this.#receivedReport(jail, frame);
-    this.#child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore", ...server] });
+    this.#child = spawn(program, args, {
+      cwd: "/",
+      env: jail === undefined ? oneArena : {},
+      stdio: ["pipe", "pipe", "ignore", ...server],
+    });
     if (jail === undefined) this.pid = this.#child.pid;
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {

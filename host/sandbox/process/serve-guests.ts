@@ -4,6 +4,7 @@
 
 import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
+import { collectGarbage } from "../../system/v8/collect-garbage.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { examineComponent } from "../admission/examine.ts";
 import { warmUpExamination } from "../admission/warm-up.ts";
@@ -39,7 +40,16 @@ export function setV8Limits(pages = "256", entries = "10000"): void {
   setFlagsFromString("--no-wasm-inlining");
   setFlagsFromString("--no-wasm-inlining-call-indirect");
   tierUpSooner();
+  // The code cache is written at the end of a process of the build, and valid only for the flags of a start.
+  process.on("exit", () => defaultFlags.forEach((flag) => setFlagsFromString(flag)));
 }
+
+const defaultFlags = [
+  "--wasm-max-mem-pages=4294967295",
+  "--wasm-max-table-size=10000000",
+  "--wasm-inlining",
+  "--wasm-inlining-call-indirect",
+];
 
 /** How a sandbox process ends and pauses. */
 export interface ProcessLife {
@@ -187,6 +197,8 @@ export async function serveGuests(life: ProcessLife): Promise<never> {
     else if (type === frameTypes.ADMIT) admit(json as AdmitMessage, raw);
     // An idle process without a component prepares for its first one.
     else if (type === frameTypes.WARM) warmUpExamination();
+    // The process waits for frames without V8's idle tasks, so V8 never gives memory back by itself.
+    else if (type === frameTypes.REST) collectGarbage("last-resort");
     else if (type === frameTypes.CALL) await call(number, json as CallMessage);
     else if (type === frameTypes.ANSWER) await resume(number, ({ answer }) => answer((json as AnswerMessage).value));
     else if (type === frameTypes.ABANDON) await resume(number, ({ call: running }) => running.abandon(abandoned));

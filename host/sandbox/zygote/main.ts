@@ -4,8 +4,8 @@
 // A copy has the main thread only. It may not return to libuv's loop, whose descriptors are closed, nor end as Node does, which waits for its other
 // threads: it reads from its pipe, blocking, in one microtask that never ends.
 
+import { collectGarbage } from "../../system/v8/collect-garbage.ts";
 import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { serveGuests, setV8Limits } from "../process/serve-guests.ts";
 import { rehearse, rehearseCall } from "./rehearsal.ts";
 import { removeSharedRandomness } from "./shared-randomness.ts";
@@ -31,21 +31,17 @@ function loadAddon(path: string): Addon {
   return loaded.exports;
 }
 
-/** Gives V8's garbage back before the copies share what is left. */
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  const collect: unknown = runInNewContext("gc");
-  if (typeof collect === "function") Reflect.apply(collect, undefined, []);
-}
-
 async function begin(): Promise<void> {
   const [, , path = "", ...launcherArguments] = process.argv;
   const addon = loadAddon(path);
   setV8Limits();
+  // Else V8 leaves the hot functions of a component to a thread that a copy does not have, and never optimizes them.
+  setFlagsFromString("--wasm-sync-tier-up");
   removeSharedRandomness({ math: Math, global: globalThis });
   const component = await rehearse(rounds);
   const expected = rehearseCall(component);
-  collectGarbage();
+  // V8's garbage goes back before the copies share what is left.
+  collectGarbage("usual");
   const [pages, entries] = addon.serve(["plexus-zygote", ...launcherArguments]);
   try {
     setV8Limits(pages, entries);

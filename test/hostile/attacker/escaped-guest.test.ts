@@ -140,7 +140,7 @@ describe.each(places)("an escaped guest in the jail %s", (place, jail, requireme
   });
 
   test.skipIf(isMissing)(
-    "has no capability, no environment and no descriptor but its two pipes, and can gain no privilege",
+    "has no capability, no variable but a fixed one, and no descriptor but its two pipes, and can gain no privilege",
     () => {
       expect(results.get("capabilities")).toBe(0);
       expect(results.get("environment")).toBe(0);

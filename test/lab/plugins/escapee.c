@@ -126,7 +126,10 @@ static void report_rights(void) {
     report("capabilities", syscall(SYS_capget, &header, sets) == 0 ? (long)(sets[0].permitted | sets[1].permitted) : 0);
     report("no-new-privileges", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
     report("pid", getpid());
-    report("environment", (long)(environ != NULL && environ[0] != NULL));
+    long variables = 0;
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+        if (strcmp(*variable, "MALLOC_ARENA_MAX=1") != 0) variables++;
+    report("environment", variables);
 }
 
 int main(int argc, char **argv) {
