@@ -15,7 +15,7 @@ import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import { type AttachmentPlan, type CallPlan, type SourcedNetwork, withDeviceInfo } from "../planned/attachment-plan.ts";
-import { completed } from "../planned/feature-hooks.ts";
+import { completed, guardsPods } from "../planned/feature-hooks.ts";
 import type { LinksBefore } from "../record/record-add.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import {
@@ -81,7 +81,7 @@ async function findPod(call: PlanContext): Promise<Result<KnownPod>> {
   if (!annotations.ok) return annotations;
   const configured = await call.cluster();
   // Policies and Services select pods by their labels.
-  const needsLabels = call.features.some(({ guard }) => guard?.isOn(call.configuration));
+  const needsLabels = guardsPods(call.features, call.configuration);
   const cluster =
     annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value, { needsLabels });
   if (cluster === undefined || identity.value === undefined) return ok({ identity: identity.value, cluster, pod: undefined });

@@ -160,6 +160,11 @@ export async function guarded(
   return ok(guardingOf(Promise.all(begun).then((ends) => ends.find((each) => !each.ok) ?? ok(undefined))));
 }
 
+/** Whether a feature guards the pods of this configuration. */
+export function guardsPods(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
+  return features.some(({ guard }) => guard !== undefined && hasKey(configuration, guard.key));
+}
+
 /** Whether a feature has a part on the node. */
 export function needsSecuring(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
   return features.some(({ guard }) => guard !== undefined && nodePart(guard, configuration) !== undefined);
