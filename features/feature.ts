@@ -4,7 +4,7 @@
 import type { HostConfiguration } from "../src/configuration/host-configuration.ts";
 import type { FaultKind } from "../src/fault/catalogue.ts";
 import type { ControllerFeature } from "../host/controller/controller-feature.ts";
-import type { RecordCall } from "../host/engine/events/call-events.ts";
+import type { CallRecorder } from "../host/engine/events/call-events.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/capabilities/leases/pool-source.ts";
 import type { Command } from "../host/node/command-line/command.ts";
@@ -26,7 +26,7 @@ export interface Feature {
   /** The part in the plan of an ADD, and in STATUS. */
   readonly plan?: PlanFeature;
   /** Records calls as their configuration says. */
-  readonly recordCall?: RecordCall;
+  readonly recorder?: CallRecorder;
   /** The pools of the cluster; at most one feature serves them. */
   readonly pools?: PoolFeature;
   /** The metrics of the daemon. */

@@ -4,7 +4,7 @@ import type { HostConfiguration } from "../src/configuration/host-configuration.
 import type { KernelProbe } from "../host/node/doctor/kernel-probe.ts";
 import type { PlanFeature } from "../host/engine/planned/plan-feature.ts";
 import type { PoolFeature } from "../host/capabilities/leases/pool-source.ts";
-import type { RecordCall } from "../host/engine/events/call-events.ts";
+import type { CallRecorder } from "../host/engine/events/call-events.ts";
 import { claims } from "./claims/feature.ts";
 import { chainTrace } from "./chain-trace/feature.ts";
 import { components } from "./components/feature.ts";
@@ -45,14 +45,8 @@ export const features: readonly Feature[] = [
 /** The feature that serves pools of the cluster; undefined: this build has none. */
 export const poolFeature: PoolFeature | undefined = features.find((feature) => feature.pools !== undefined)?.pools;
 
-/** Records a call by the first feature whose configuration wants it. */
-export const recordCall: RecordCall = (...call) => {
-  for (const feature of features) {
-    const recording = feature.recordCall?.(...call);
-    if (recording !== undefined) return recording;
-  }
-  return undefined;
-};
+/** Their recorders of calls. */
+export const callRecorders: readonly CallRecorder[] = features.flatMap(({ recorder }) => recorder ?? []);
 
 /** The probes of the kernel that they need with a configuration. */
 export async function kernelProbes(configuration: HostConfiguration): Promise<readonly KernelProbe[]> {

@@ -62,6 +62,8 @@ export interface ResidentPart {
   readonly close?: () => void;
   /** An agent has connected. */
   readonly agentConnected?: () => void;
+  /** The configuration key that switches the part on. `noteCall` then misses ADDs without the key, unless the call before with this configuration's name had it. */
+  readonly key?: keyof HostConfiguration;
   /** A call of a runtime has ended. `reply`: its answer; undefined if the runtime's shim was gone before. */
   readonly noteCall?: (
     configuration: HostConfiguration,

@@ -54,11 +54,9 @@ function row(what: string, cells: readonly string[]): string {
 
 const notMeasured = "not measured";
 
-/** The page's text. */
-export function comparisonPage({ day, machine, measured, published }: Comparison, manifest: string): string {
-  const plexus = privilegesOf(manifest);
-  const all: readonly Privileges[] = [plexus, published.multus, published.cilium];
-  const privileges = [
+/** The rights of the pods on each node. */
+function privilegeRows(all: readonly Privileges[]): readonly string[] {
+  return [
     row(
       "privileged containers",
       all.map((each) => code(each.privileged)),
@@ -96,9 +94,13 @@ export function comparisonPage({ day, machine, measured, published }: Comparison
       all.map(({ further }) => code(further)),
     ),
   ];
+}
+
+/** Installation, upgrade and removal. Cilium is not measured. */
+function lifeRows(measured: Comparison["measured"]): readonly string[] {
   const figures = (value: (each: Measured) => string): readonly string[] =>
     [measured.plexus, measured.multus, undefined].map((each) => (each === undefined ? notMeasured : value(each)));
-  const life = [
+  return [
     row("commands to install", ["`helm install`", "`kubectl apply -f`", "`helm install`, after `helm repo add`"]),
     row(
       "from the command until a pod has a further network",
@@ -141,6 +143,12 @@ export function comparisonPage({ day, machine, measured, published }: Comparison
       figures(({ imageMiB }) => `${imageMiB} MiB`),
     ),
   ];
+}
+
+/** The page's text. */
+export function comparisonPage({ day, machine, measured, published }: Comparison, manifest: string): string {
+  const privileges = privilegeRows([privilegesOf(manifest), published.multus, published.cilium]);
+  const life = lifeRows(measured);
   const head = ["", "Plexus", `Multus ${published.multus.version.slice(1)}, thick`, `Cilium ${published.cilium.version}`];
   const table = (rows: readonly string[]): string => [row("", head.slice(1)), "|---|---|---|---|", ...rows].join("\n");
   return `# Plexus, Multus and Cilium

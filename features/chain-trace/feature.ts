@@ -8,10 +8,10 @@ export const chainTrace: Feature = {
   keys: ["chainTrace"],
   chartValues: [],
   errors: [],
-  recordCall: (call, configuration, clock) => {
-    if (configuration.chainTrace === undefined) return undefined;
+  recorder: {
+    key: "chainTrace",
     // Loaded late: nearly all calls have no chain trace.
-    return import("./record/record-configured.ts").then((module) => module.recordConfigured(call, configuration, clock));
+    record: async (...call) => (await import("./record/record-configured.ts")).recordConfigured(...call),
   },
   resident: async () => (await import("./resident.ts")).resident,
   commands: async () => (await import("./ctl/commands.ts")).traceCommands,

@@ -11,7 +11,7 @@ export const claims: Feature = {
   errors: ["CLAIM_UNUSABLE"],
   plan: {
     claimed: {
-      isOn: ({ claims: isOn }) => isOn,
+      key: "claims",
       networks: async (context, cluster, pod) => (await import("./node/pod-claims.ts")).claimedNetworks(context, cluster, pod),
     },
   },

@@ -11,8 +11,8 @@ export const externalPorts: Feature = {
   errors: ["EXTERNAL_PORT_NOT_READY", "EXTERNAL_PORT_REFUSED"],
   plan: {
     completion: {
-      isNeeded: (configuration, attachments) =>
-        configuration.externalPorts && attachments.some(({ annotations }) => asksForPort(annotations)),
+      key: "externalPorts",
+      isNeeded: (attachments) => attachments.some(({ annotations }) => asksForPort(annotations)),
       // Loaded where a definition needs it: most pods have no external port.
       complete: async (planned) => (await import("./plan-ports.ts")).withExternalPorts(planned),
       refuse: async (attachment) => (await import("./plan-ports.ts")).refuseForRunningPod(attachment),

@@ -27,6 +27,7 @@ async function hotPlugPart(init: ResidentInit): Promise<ResidentPart> {
     start: () => hotPlug.start(),
     stop: (maxMs) => hotPlug.stop(maxMs),
     agentConnected: () => void hotPlug.resync(),
+    key: "hotPlug",
     noteCall: (configuration, environment) => {
       if (!configuration.hotPlug) return;
       void hotPlug.noteConfiguration(configuration);

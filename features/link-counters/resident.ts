@@ -17,6 +17,7 @@ async function countersPart(init: ResidentInit): Promise<ResidentPart> {
   return {
     start: () => counters.start(),
     stop: () => counters.stop(),
+    key: "linkCounters",
     noteCall: (configuration) => counters.noteConfiguration(configuration),
     pages: {
       [trafficPath]: (method) => {

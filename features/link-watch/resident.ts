@@ -19,6 +19,7 @@ async function linkWatchPart(init: ResidentInit): Promise<ResidentPart> {
     start: () => watch.start(),
     stop: (maxMs) => watch.stop(maxMs),
     agentConnected: () => watch.agentConnected(),
+    key: "linkWatch",
     noteCall: (configuration, environment) => {
       void watch.noteConfiguration(configuration);
       if (configuration.linkWatch !== undefined && ["ADD", "DEL"].includes(environment.get("CNI_COMMAND") ?? ""))

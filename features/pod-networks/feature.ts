@@ -15,8 +15,9 @@ export const podNetworks: Feature = {
       check: async (cluster) => (await import("./default-readiness.ts")).defaultPodNetworkExists(cluster),
     },
     networks: {
+      key: "podNetworks",
       // A pod with the label must not start without its networks on a node whose key is off.
-      isNeeded: ({ podNetworks: isOn }, pod) => isOn || pod?.hasNetworksLabel === true,
+      isNeeded: ({ hasNetworksLabel }) => hasNetworksLabel === true,
       select: async (context, cluster, pod) => (await import("./plan-networks.ts")).podNetworksOf(context, cluster, pod),
       named: async (context, cluster, pod, name) =>
         (await import("./plan-networks.ts")).podNetworkNamed(context, cluster, pod, name),

@@ -11,7 +11,7 @@ export const policies: Feature = {
   errors: ["POLICY_FAILED"],
   plan: {
     guard: {
-      isOn: ({ policies: settings }) => settings !== undefined,
+      key: "policies",
       guard: async (context, pod) => (await import("./node/guard-pod.ts")).guardPod(context, pod),
       node: {
         isOn: ({ policies: settings }) => settings?.enforceAt === "node",

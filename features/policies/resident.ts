@@ -54,6 +54,7 @@ export const resident: ResidentFeature = {
         start: () => follow.start(),
         stop: (maxMs) => follow.stop(maxMs),
         agentConnected: () => void follow.resync(),
+        key: "policies",
         noteCall: (configuration, environment) => {
           if (environment.get("CNI_COMMAND") === "DEL") forgetTable(environment.get("CNI_CONTAINERID") ?? "");
           if (configuration.policies === undefined) return;

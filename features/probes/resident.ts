@@ -61,6 +61,7 @@ function probesPart({ directories, agent, clock, judge, endpoints }: ResidentIni
       for (const directory of directories)
         for (const { name } of keptConfigurationsWith(directory, (each) => each.probes)) on.add(`${resolve(directory)} ${name}`);
     },
+    key: "probes",
     noteCall: ({ cniDir, name, probes }) => {
       const configuration = `${resolve(cniDir)} ${name}`;
       if (probes) on.add(configuration);

@@ -10,7 +10,7 @@ export const services: Feature = {
   errors: ["SERVICES_FAILED"],
   plan: {
     guard: {
-      isOn: (configuration) => configuration.services,
+      key: "services",
       guard: async (context, pod) => (await import("./node/serve-pod.ts")).guardPod(context, pod),
     },
   },

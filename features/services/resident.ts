@@ -36,6 +36,7 @@ export const resident: ResidentFeature = {
         start: () => follow.start(),
         stop: (maxMs) => follow.stop(maxMs),
         agentConnected: () => void follow.resync(),
+        key: "services",
         noteCall: (configuration, environment) => {
           if (environment.get("CNI_COMMAND") === "DEL") forgetTable(environment.get("CNI_CONTAINERID") ?? "");
           if (!configuration.services) return;

@@ -11,7 +11,7 @@ import type { FileWriter } from "../store/files/file-writer.ts";
 import type { TakeLock } from "../store/locks/file-lock.ts";
 import type { Clock } from "../system/clock.ts";
 import type { DelegateRunner } from "../capabilities/delegate-runner.ts";
-import type { RecordCall, Subscriber } from "./events/call-events.ts";
+import type { CallRecorder, Subscriber } from "./events/call-events.ts";
 import type { PlanFeature } from "./planned/plan-feature.ts";
 
 /** The call whose components are to run. */
@@ -30,6 +30,8 @@ export interface Node {
   readonly clock: Clock;
   /** The start of the process, by the clock's date. */
   readonly startedAt: Date;
+  /** The kernel's boot id. */
+  readonly bootId: string;
   /** Writes journal and cache. */
   readonly writer: FileWriter;
   /** Takes locks for a call of this shim. */
@@ -42,6 +44,6 @@ export interface Node {
   readonly openDelegates: (call: DelegatesOfCall) => Promise<DelegateRunner>;
   /** Begins to observe a call: metrics, log and spans of a daemon. */
   readonly observe?: (request: Request) => Subscriber;
-  /** Begins to record a call, if the configuration or an administrator wants it. */
-  readonly recordCall?: RecordCall;
+  /** Record calls that the configuration or an administrator selects. The first that begins to record a call is its only recorder. */
+  readonly recorders: readonly CallRecorder[];
 }

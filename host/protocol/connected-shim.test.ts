@@ -10,7 +10,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, PROTOCOL_VERSION } from "./frames.ts";
 import { ShimGone, type NestedCallHandler } from "./shim.ts";
-import { decodeEngineMessage, encodeMessage } from "./message-frames.ts";
+import { decodeEngineMessage } from "./message-readers.ts";
+import { encodeMessage } from "./message-writers.ts";
 import type { EngineMessage, ShimMessage } from "./messages.ts";
 import { ConnectedShim } from "./connected-shim.ts";
 

@@ -19,7 +19,8 @@ import {
   type TapEffect,
   type ZoneEffect,
 } from "./shim.ts";
-import { decodeShimMessage, encodeMessage } from "./message-frames.ts";
+import { decodeShimMessage } from "./message-readers.ts";
+import { encodeMessage } from "./message-writers.ts";
 import { readUnbuffered } from "../system/node-internals.ts";
 import type {
   AgentGreeting,

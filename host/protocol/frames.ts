@@ -55,10 +55,10 @@ export function encodeFrame(frame: Frame): Result<Uint8Array> {
   return parts.ok ? ok(Buffer.concat(parts.value)) : parts;
 }
 
-const minRoom = 65_536;
+const minCapacity = 65_536;
 
 /**
- * Cuts a stream of bytes into frames. The reader puts bytes into `room()` and calls `filled()` with their number, or passes chunks to
+ * Cuts a stream of bytes into frames. The reader puts bytes into `freeSpace()` and calls `filled()` with their number, or passes chunks to
  * `push()`. `next()` answers the frames one by one. After a fault the decoder must not be used any more.
  */
 export class FrameDecoder {
@@ -68,12 +68,12 @@ export class FrameDecoder {
   #end = 0;
 
   /** Memory for the next bytes: at least one byte, or the rest of an incomplete frame if its length is known. */
-  room(): Uint8Array {
+  freeSpace(): Uint8Array {
     const held = this.#end - this.#start;
-    const wanted = Math.max(minRoom / 2, held >= FRAME_HEADER_BYTES ? this.#frameBytes() - held : 0);
+    const wanted = Math.max(minCapacity / 2, held >= FRAME_HEADER_BYTES ? this.#frameBytes() - held : 0);
     if (this.#bytes.length - this.#end < wanted) {
       const fits = this.#bytes.length >= held + wanted;
-      const bytes = fits ? this.#bytes : new Uint8Array(Math.max(held + wanted, minRoom));
+      const bytes = fits ? this.#bytes : new Uint8Array(Math.max(held + wanted, minCapacity));
       bytes.set(this.#bytes.subarray(this.#start, this.#end));
       this.#bytes = bytes;
       this.#start = 0;
@@ -82,7 +82,7 @@ export class FrameDecoder {
     return this.#bytes.subarray(this.#end);
   }
 
-  /** Takes `count` bytes that were put into the last `room()`. */
+  /** Takes `count` bytes that were put into the last `freeSpace()`. */
   filled(count: number): void {
     this.#end += count;
   }
@@ -98,9 +98,9 @@ export class FrameDecoder {
     }
     let rest = chunk;
     while (rest.length > 0) {
-      const room = this.room();
-      const part = rest.subarray(0, room.length);
-      room.set(part);
+      const free = this.freeSpace();
+      const part = rest.subarray(0, free.length);
+      free.set(part);
       this.filled(part.length);
       rest = rest.subarray(part.length);
     }
@@ -141,6 +141,6 @@ export class FrameDecoder {
   #release(): void {
     this.#start = 0;
     this.#end = 0;
-    if (this.#bytes.length > minRoom) this.#bytes = new Uint8Array(0);
+    if (this.#bytes.length > minCapacity) this.#bytes = new Uint8Array(0);
   }
 }

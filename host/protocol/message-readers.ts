@@ -1,6 +1,8 @@
 // The fields of each message, in the order in which they are read (PROTOCOL.md).
 
-import type { FieldReader } from "./fields.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { FieldReader } from "./fields.ts";
+import { type Frame, protocolFault } from "./frames.ts";
 import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED, TYPE } from "./message-numbers.ts";
 import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap, zoneOperations } from "./messages.ts";
 import { askKeysIn, packetsIn, settingsIn } from "./network-fields.ts";
@@ -134,4 +136,26 @@ function outcomeOf(number: number, detail: number): Outcome | undefined {
     default:
       return { kind };
   }
+}
+
+/** Decodes a frame from the shim. Fault SHIM_PROTOCOL: a type that the shim does not send, or malformed fields. */
+export function decodeShimMessage(frame: Frame): Result<ShimMessage> {
+  const fields = new FieldReader(frame.payload);
+  const message = readShimMessage(frame.type, fields);
+  return checked(frame, fields, message);
+}
+
+/** Decodes a frame from an engine, for tests that play the shim. Fault SHIM_PROTOCOL. */
+export function decodeEngineMessage(frame: Frame): Result<EngineMessage> {
+  const fields = new FieldReader(frame.payload);
+  const message = readEngineMessage(frame.type, fields);
+  return checked(frame, fields, message);
+}
+
+function checked<T>(frame: Frame, fields: FieldReader, message: T | undefined): Result<T> {
+  if (message === undefined)
+    return failed(protocolFault(`a frame of type ${frame.type}, an unknown type or one with an unknown value`));
+  if (!fields.isComplete)
+    return failed(protocolFault(`a frame of type ${frame.type} whose fields do not fill its ${frame.payload.length} bytes`));
+  return ok(message);
 }

@@ -1,10 +1,12 @@
 // The fields of each message, in the order in which they are written (PROTOCOL.md).
 
+import { ok, failed, type Result } from "../../src/fault/result.ts";
 import { concat } from "../system/netlink/bytes.ts";
-import type { FieldWriter } from "./fields.ts";
-import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED } from "./message-numbers.ts";
+import { environmentMistake, FieldWriter } from "./fields.ts";
+import { type Frame, protocolFault } from "./frames.ts";
+import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED, TYPE } from "./message-numbers.ts";
 import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap, zoneOperations } from "./messages.ts";
-import { packetBytes, settingsRow } from "./network-fields.ts";
+import { askKeyBytes, HARDWARE_ADDRESS_BYTES, packetBytes, settingsRow } from "./network-fields.ts";
 
 /** The messages of both sides by their kind. */
 type MessageOf = { [Each in ShimMessage | EngineMessage as Each["kind"]]: Each };
@@ -96,4 +98,32 @@ function outcomeDetail(outcome: Outcome): number {
     default:
       return 0;
   }
+}
+
+/** Encodes a message as a frame. Fault SHIM_PROTOCOL: an environment, a type or a path with a NUL, or a variable's name with a `=`. */
+export function encodeMessage(channel: number, message: ShimMessage | EngineMessage): Result<Frame> {
+  const fields = new FieldWriter();
+  writeMessage(fields, message.kind, message);
+  const mistake = messageMistake(message);
+  return mistake === undefined
+    ? ok({ type: TYPE[message.kind], channel, payload: fields.payload() })
+    : failed(protocolFault(`${message.kind}: ${mistake}`));
+}
+
+/** Why the shim would refuse the message as malformed and end the call; undefined if all fields are valid. */
+function messageMistake(message: ShimMessage | EngineMessage): string | undefined {
+  const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
+  if (message.kind === "exec" && message.nestedCallDirectory !== undefined) texts.push(message.nestedCallDirectory);
+  if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
+  if (message.kind === "tap" || message.kind === "labelled-tap") texts.push(message.name);
+  if (message.kind === "labelled-tap") texts.push(message.selinuxContext);
+  if (message.kind === "zone") texts.push(message.zone, message.source);
+  if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
+  if ("packets" in message && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))
+    return `a destination that is not ${HARDWARE_ADDRESS_BYTES} bytes long`;
+  if (message.kind === "ask" && message.keys.some(({ length }) => length !== askKeyBytes[message.answers]))
+    return `a key of ${message.answers} that is not ${askKeyBytes[message.answers]} bytes long`;
+  if (texts.some((text) => text.includes("\0")))
+    return `${JSON.stringify(texts.find((text) => text.includes("\0")))} contains a NUL`;
+  return "environment" in message ? environmentMistake(message.environment) : undefined;
 }

@@ -46,6 +46,7 @@ export function measuresOf(checkout: Checkout): readonly Measure[] {
     ...contexts(checkout, product),
     ...importCounts(imports, product),
     ...walks(checkout, imports, product),
+    ...walkedFiles(checkout),
     ...facts(checkout, product),
   ];
 }
@@ -109,6 +110,18 @@ function walks(checkout: Checkout, imports: Imports, product: readonly string[])
       ["static"],
       new Set(),
     ),
+  ];
+}
+
+/** The bounds on the files that an ADD through a daemon runs, which test/node/daemon/walked-files.test.ts counts. */
+function walkedFiles(checkout: Checkout): readonly Measure[] {
+  const test = checkout.files.find((file) => file.endsWith("/walked-files.test.ts"));
+  const bounds = /\bmaxFiles = \{ native: (\d+), wasm: (\d+) \}/.exec(test === undefined ? "" : checkout.read(test));
+  return [
+    {
+      name: "ADD through the daemon: files that run at most, native, with components",
+      value: bounds?.slice(1).join(", ") ?? "no test",
+    },
   ];
 }
 

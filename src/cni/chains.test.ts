@@ -4,7 +4,7 @@ import type { AttachmentContext, ChainResult, ChainStep, StepOutcome, Chain } fr
 import { addChain, checkChain, delChain, statusChain, runChain } from "./chains.ts";
 import { gcChain } from "./gc-chain.ts";
 import { parseNetworkList } from "./network-list.ts";
-import { validateChain } from "./validate-chain.ts";
+import { validateChain } from "../../test/node/conformance/libcni/validate-chain.ts";
 import { ok } from "../fault/result.ts";
 
 type Answers = Readonly<Record<string, string | Fault>>;

@@ -23,19 +23,8 @@ export function makeLink(
   >,
 ): readonly LinksLinkName[] {
   switch (operation.tag) {
-    case "ensure-bridge": {
-      const { name, mtu, vlanFiltering } = operation.val;
-      const at = inHost(name);
-      const existing = links.get(at);
-      if (existing !== undefined && existing.link.kind !== "bridge") throw new Refusal(`${name} exists and is not a bridge`);
-      if (existing === undefined) refuseTakenName(links.at("host"), name);
-      refuseMtu("bridge", existing === undefined ? mtu : undefined);
-      const { link } = existing ?? links.make(at, "bridge");
-      if (existing === undefined && mtu !== undefined) link.mtu = mtu;
-      link.vlanFiltering = vlanFiltering || link.vlanFiltering === true;
-      link.up = true;
-      return [at];
-    }
+    case "ensure-bridge":
+      return [ensureBridge(links, operation.val)];
     case "ensure-vlan-gateway": {
       const { bridge, id, mtu } = operation.val;
       links.find(inHost(bridge));
@@ -44,30 +33,8 @@ export function makeLink(
       Object.assign(link, defined({ mtu }), { up: true, running: true });
       return [at];
     }
-    case "add-veth": {
-      const { name, hostName, mac, hostMac, mtu, master, port, vlans, up } = operation.val;
-      const inPod = { place: "pod", name } as const;
-      const outside = inHost(hostName ?? `veth${links.table.made}`);
-      const knownInPod = links.create(inPod, "veth", { mac, mtu });
-      const knownOutside = links.create(outside, "veth", { mac: hostMac, mtu });
-      knownInPod.peerKey = links.keyOf(outside);
-      knownOutside.peerKey = links.keyOf(inPod);
-      const [pod, host] = [knownInPod.link, knownOutside.link];
-      if (master !== undefined) refuseMaster(links.find(inHost(master)), outside.name);
-      if (Object.keys(defined(port ?? {})).length > 0 && master === undefined) refuseNoPort(knownOutside);
-      Object.assign(pod, { up, running: up, carrier: up, peer: outside.name });
-      Object.assign(host, {
-        up: true,
-        running: up,
-        carrier: up,
-        peer: name,
-        master,
-        port: defined(port ?? {}),
-        portVlans: vlans,
-      });
-      setPort(links, knownOutside);
-      return [inPod, outside];
-    }
+    case "add-veth":
+      return addVeth(links, operation.val);
     case "add-macvlan":
     case "add-ipvlan": {
       const { name, parent, mode, mtu } = operation.val;
@@ -110,6 +77,46 @@ export function makeLink(
     default:
       return operation satisfies never;
   }
+}
+
+function ensureBridge(links: VisibleLinks, wanted: OperationOf<"ensure-bridge">["val"]): LinksLinkName {
+  const { name, mtu, vlanFiltering } = wanted;
+  const at = inHost(name);
+  const existing = links.get(at);
+  if (existing !== undefined && existing.link.kind !== "bridge") throw new Refusal(`${name} exists and is not a bridge`);
+  if (existing === undefined) refuseTakenName(links.at("host"), name);
+  refuseMtu("bridge", existing === undefined ? mtu : undefined);
+  const { link } = existing ?? links.make(at, "bridge");
+  if (existing === undefined && mtu !== undefined) link.mtu = mtu;
+  link.vlanFiltering = vlanFiltering || link.vlanFiltering === true;
+  link.up = true;
+  return at;
+}
+
+/** Both ends of the veth, the pod's first. */
+function addVeth(links: VisibleLinks, wanted: OperationOf<"add-veth">["val"]): readonly LinksLinkName[] {
+  const { name, hostName, mac, hostMac, mtu, master, port, vlans, up } = wanted;
+  const inPod = { place: "pod", name } as const;
+  const outside = inHost(hostName ?? `veth${links.table.made}`);
+  const knownInPod = links.create(inPod, "veth", { mac, mtu });
+  const knownOutside = links.create(outside, "veth", { mac: hostMac, mtu });
+  knownInPod.peerKey = links.keyOf(outside);
+  knownOutside.peerKey = links.keyOf(inPod);
+  const [pod, host] = [knownInPod.link, knownOutside.link];
+  if (master !== undefined) refuseMaster(links.find(inHost(master)), outside.name);
+  if (Object.keys(defined(port ?? {})).length > 0 && master === undefined) refuseNoPort(knownOutside);
+  Object.assign(pod, { up, running: up, carrier: up, peer: outside.name });
+  Object.assign(host, {
+    up: true,
+    running: up,
+    carrier: up,
+    peer: name,
+    master,
+    port: defined(port ?? {}),
+    portVlans: vlans,
+  });
+  setPort(links, knownOutside);
+  return [inPod, outside];
 }
 
 /** Throws a Refusal for a macvlan that its lower link cannot have (drivers/net/macvlan.c). */

@@ -38,35 +38,8 @@ export function changeLink(
   >,
 ): readonly LinksLinkName[] {
   switch (operation.tag) {
-    case "change-link": {
-      const { link: at, alternativeNames, ...change } = operation.val;
-      const known = links.find(at);
-      const { link } = known;
-      if (change.master !== undefined && change.master !== "")
-        refuseMaster(links.find({ ...at, name: change.master }), link.name);
-      refuseMac(change.mac);
-      refuseMtu(link.kind, change.mtu);
-      // A name that the link had before the request stays.
-      const addedNames = alternativeNames.filter((name) => !link.alternativeNames.includes(name));
-      refuseChange(links, known, change);
-      // The kernel sets a link down and up when it joins or leaves a VRF (drivers/net/vrf.c, cycle_netdev).
-      const masters = change.master === link.master ? [] : [link.master, change.master];
-      const isCycled =
-        change.master !== undefined && masters.some((name) => name && links.get({ ...at, name })?.link.kind === "vrf");
-      if (isCycled && links.table.strict) known.routes = [];
-      for (const [key, value] of Object.entries(change)) {
-        if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
-      }
-      if (change.mac !== undefined) link.mac = change.mac.toLowerCase();
-      if (change.master !== undefined) setPort(links, known);
-      if (change.mtu !== undefined) boundUpperMtus(links, at, change.mtu);
-      for (const name of addedNames) {
-        refuseTakenName(links.at(at.place), name);
-        link.alternativeNames = [...link.alternativeNames, name];
-      }
-      links.table.settle(known);
-      return [at];
-    }
+    case "change-link":
+      return [changeSettings(links, operation.val)];
     case "change-port": {
       const at = inHost(operation.val.link);
       const known = links.find(at);
@@ -117,22 +90,53 @@ export function changeLink(
       return [at];
     }
     case "add-neighbour":
-    case "delete-neighbour": {
-      const { link: at } = operation.val;
-      const known = links.find(at);
-      const neighbour = { ...operation.val.neighbour, ...canonicalNeighbour(operation.val.neighbour) };
-      if (operation.tag === "add-neighbour" && !neighbour.proxy && neighbour.mac === undefined)
-        throw new Refusal(`no link layer address given: the neighbour ${neighbour.address} needs a MAC`);
-      const others = known.neighbours.filter((each) => each.address !== neighbour.address || each.proxy !== neighbour.proxy);
-      // The kernel replaces a proxy entry, and refuses a second neighbour.
-      if (operation.tag === "add-neighbour" && !neighbour.proxy && others.length < known.neighbours.length)
-        throw new Refusal(`${at.name} already has the neighbour ${neighbour.address}`);
-      known.neighbours = operation.tag === "add-neighbour" ? [...others, neighbour] : others;
-      return [at];
-    }
+    case "delete-neighbour":
+      return [changeNeighbour(links, operation)];
     default:
       return operation satisfies never;
   }
+}
+
+function changeSettings(links: VisibleLinks, wanted: OperationOf<"change-link">["val"]): LinksLinkName {
+  const { link: at, alternativeNames, ...change } = wanted;
+  const known = links.find(at);
+  const { link } = known;
+  if (change.master !== undefined && change.master !== "") refuseMaster(links.find({ ...at, name: change.master }), link.name);
+  refuseMac(change.mac);
+  refuseMtu(link.kind, change.mtu);
+  // A name that the link had before the request stays.
+  const addedNames = alternativeNames.filter((name) => !link.alternativeNames.includes(name));
+  refuseChange(links, known, change);
+  // The kernel sets a link down and up when it joins or leaves a VRF (drivers/net/vrf.c, cycle_netdev).
+  const masters = change.master === link.master ? [] : [link.master, change.master];
+  const isCycled = change.master !== undefined && masters.some((name) => name && links.get({ ...at, name })?.link.kind === "vrf");
+  if (isCycled && links.table.strict) known.routes = [];
+  for (const [key, value] of Object.entries(change)) {
+    if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
+  }
+  if (change.mac !== undefined) link.mac = change.mac.toLowerCase();
+  if (change.master !== undefined) setPort(links, known);
+  if (change.mtu !== undefined) boundUpperMtus(links, at, change.mtu);
+  for (const name of addedNames) {
+    refuseTakenName(links.at(at.place), name);
+    link.alternativeNames = [...link.alternativeNames, name];
+  }
+  links.table.settle(known);
+  return at;
+}
+
+function changeNeighbour(links: VisibleLinks, operation: OperationOf<"add-neighbour" | "delete-neighbour">): LinksLinkName {
+  const { link: at } = operation.val;
+  const known = links.find(at);
+  const neighbour = { ...operation.val.neighbour, ...canonicalNeighbour(operation.val.neighbour) };
+  if (operation.tag === "add-neighbour" && !neighbour.proxy && neighbour.mac === undefined)
+    throw new Refusal(`no link layer address given: the neighbour ${neighbour.address} needs a MAC`);
+  const others = known.neighbours.filter((each) => each.address !== neighbour.address || each.proxy !== neighbour.proxy);
+  // The kernel replaces a proxy entry, and refuses a second neighbour.
+  if (operation.tag === "add-neighbour" && !neighbour.proxy && others.length < known.neighbours.length)
+    throw new Refusal(`${at.name} already has the neighbour ${neighbour.address}`);
+  known.neighbours = operation.tag === "add-neighbour" ? [...others, neighbour] : others;
+  return at;
 }
 
 /** Throws a Refusal for a change that other links exclude: of a macvlan's MTU by its lower link, of its MAC by the lower link's. */

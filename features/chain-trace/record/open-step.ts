@@ -185,7 +185,7 @@ export class OpenStep {
   /** Values as JSON; undefined if the trace would exceed its size. */
   #bounded(values: readonly unknown[]): readonly unknown[] | undefined {
     const encoded = values.map((value) => encodeValue(value));
-    if (this.#init.budget.takes(JSON.stringify(encoded).length)) return encoded;
+    if (this.#init.budget.charge(JSON.stringify(encoded).length)) return encoded;
     this.#omitted.add("calls");
     return undefined;
   }

@@ -11,11 +11,11 @@ export class TextBudget {
 
   /** The text if the budget has enough left; undefined otherwise. */
   take(text: string): string | undefined {
-    return this.takes(text.length) ? text : undefined;
+    return this.charge(text.length) ? text : undefined;
   }
 
   /** Subtracts a text of this many UTF-16 units from the budget. False: the budget has fewer left. */
-  takes(length: number): boolean {
+  charge(length: number): boolean {
     if (length > Math.min(this.#left, maxTextLength)) return false;
     this.#left -= length;
     return true;

@@ -1,8 +1,7 @@
-// The devices that the node offers now: the settings' file and the node's links, looked at again and again.
+// The devices that the node offers now: the settings' file and the node's links, which `look` reads anew.
 
 import { readFileSync, statSync } from "node:fs";
-import type { DeviceSettings } from "../rules/device-settings.ts";
-import { readDeviceSettings } from "../rules/device-settings.ts";
+import { type DeviceSettings, readDeviceSettings } from "../rules/device-settings.ts";
 import { type OfferedDevice, offeredDevices } from "../rules/offered-devices.ts";
 import { type ReachedNetwork, withReachedNetworks } from "../rules/reaching-devices.ts";
 import { readLinks } from "./read-links.ts";

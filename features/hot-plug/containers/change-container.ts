@@ -10,7 +10,7 @@ import {
   hotPlugFacts,
   plannedAttachment,
 } from "../../../host/engine/planned/attachment-plan.ts";
-import { guarded, secured } from "../../../host/engine/planned/feature-hooks.ts";
+import { guarded, guardsPods, secured } from "../../../host/engine/planned/feature-hooks.ts";
 import { attachedInterfaces } from "../../../host/engine/record/attached-interfaces.ts";
 import { Progress, recordAddedLink, recordEarlierLinks, recordLeftLink } from "../../../host/engine/record/record-add.ts";
 import { attach } from "../../../host/engine/verbs/attach.ts";
@@ -109,12 +109,7 @@ export async function detachFromContainer(call: Call, entry: JournalEntry, index
 async function guardRest(call: Call, entry: JournalEntry, index: number): Promise<void> {
   const { plan } = entry;
   const identity = podIdentity(plan.cniArgs);
-  if (
-    !identity.ok ||
-    identity.value === undefined ||
-    call.features.every(({ guard }) => guard?.isOn(call.configuration) !== true)
-  )
-    return;
+  if (!identity.ok || identity.value === undefined || !guardsPods(call.features, call.configuration)) return;
   const { namespace, name, uid } = identity.value;
   const cluster = await call.cluster();
   const pod = await cluster?.pod(namespace, name, { uid });

@@ -6,7 +6,7 @@ import type { Call } from "../../../host/engine/call.ts";
 import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
 import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-add.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
-import { podLinks } from "../../../host/store/journal/changed-entry.ts";
+import { podLinks } from "../../../host/store/journal/entry-file.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { JournalEntry, PlannedAttachment } from "../../../host/store/journal/entry.ts";
 import { macBytes } from "../../../host/system/netlink/bytes.ts";

@@ -2,7 +2,7 @@
 
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
-import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
+import { inTurn, type WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import {
   type AddressSlice,
@@ -92,13 +92,4 @@ async function removeSpoilt(
 async function remove(context: PartContext, { namespace, metadata }: AddressSlice): Promise<WorkOutcome> {
   const { name, uid } = metadata;
   return outcomeOf(await context.objects.remove(`${slicesPath(namespace)}/${name}`, { uid }));
-}
-
-/** Works on one after the other, until one is not done. */
-async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
-  for (const each of all) {
-    const outcome = await work(each);
-    if (outcome.kind !== "done") return outcome;
-  }
-  return done;
 }

@@ -28,7 +28,7 @@ export interface DecisionContext {
 /** The table of the pod; undefined if no policy selects it. Fault POLICY_FAILED. */
 export async function decideTable(
   { configuration, warn }: DecisionContext,
-  { cluster, pod, interfaces }: Pick<GuardedPod, "cluster" | "pod" | "interfaces">,
+  { cluster, pod, interfaces }: GuardedPod,
 ): Promise<Result<PolicyTable | undefined>> {
   const { namespace, labels = new Map<string, string>() } = pod;
   const direct = await cluster.objects?.(policyObjects);

@@ -95,7 +95,7 @@ export function keptSlice(object: unknown): KeptSlice | undefined {
 
 /** The cluster may have no such kind, and so no objects of it. */
 function list<T>(
-  api: Pick<ClusterApi, "call">,
+  api: ClusterApi,
   path: string,
   read: (object: unknown) => T | undefined,
   query: Readonly<Record<string, string>> = {},

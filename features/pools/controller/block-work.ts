@@ -20,7 +20,7 @@ interface Sighting {
   readonly uid: string;
   readonly resourceVersion: string;
   /** On the monotonic clock, in ms. */
-  readonly sinceMs: number;
+  readonly since: number;
 }
 
 /** The work on blocks in one term of the leader. */
@@ -67,8 +67,8 @@ export class BlockWork {
   #markedForMs({ name, uid, resourceVersion }: AddressBlock): number {
     const now = this.#clock.now();
     const seen = this.#sightings.get(name);
-    if (seen?.uid === uid && seen.resourceVersion === resourceVersion) return now - seen.sinceMs;
-    this.#sightings.set(name, { uid, resourceVersion, sinceMs: now });
+    if (seen?.uid === uid && seen.resourceVersion === resourceVersion) return now - seen.since;
+    this.#sightings.set(name, { uid, resourceVersion, since: now });
     return 0;
   }
 

@@ -14,7 +14,7 @@ export class GiveBack {
   readonly #blocks: NodeBlocks;
   readonly #idleMs: number;
   /** The time at which each block was first seen empty, by UID. */
-  readonly #emptySinceMs = new Map<string, number>();
+  readonly #emptySince = new Map<string, number>();
   /** Blocks whose deletion is not confirmed: names by UID. */
   readonly #leaving: Map<string, string>;
 
@@ -27,15 +27,15 @@ export class GiveBack {
   /** Gives empty blocks back, and repeats deletions that the API has not confirmed. */
   async round(): Promise<void> {
     const { knowledge, init } = this.#blocks;
-    const nowMs = init.now().monotonicMs;
+    const now = init.now().monotonicMs;
     // A claim that was given back at once has a note, too.
     for (const [uid, name] of init.directory.leaving()) if (!this.#leaving.has(uid)) this.#leaving.set(uid, name);
     const empty = this.#blocks.blocks.filter((block) => this.#isEmpty(block));
-    for (const uid of this.#emptySinceMs.keys()) if (!empty.some((block) => block.uid === uid)) this.#emptySinceMs.delete(uid);
+    for (const uid of this.#emptySince.keys()) if (!empty.some((block) => block.uid === uid)) this.#emptySince.delete(uid);
     for (const block of empty) {
-      const since = this.#emptySinceMs.get(block.uid) ?? nowMs;
-      this.#emptySinceMs.set(block.uid, since);
-      if (nowMs - since < this.#idleMs || this.#leaving.has(block.uid) || this.#isNeeded(block)) continue;
+      const since = this.#emptySince.get(block.uid) ?? now;
+      this.#emptySince.set(block.uid, since);
+      if (now - since < this.#idleMs || this.#leaving.has(block.uid) || this.#isNeeded(block)) continue;
       // The node hands out no address of the block from here on. An address from before has its lease file by now.
       knowledge.leave(block.uid);
       if (!this.#isEmpty(block)) knowledge.stay(block.uid);
@@ -64,7 +64,7 @@ export class GiveBack {
       }
       knowledge.gone(uid);
       this.#leaving.delete(uid);
-      this.#emptySinceMs.delete(uid);
+      this.#emptySince.delete(uid);
       init.directory.noteGone(uid);
     }
   }

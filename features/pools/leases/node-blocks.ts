@@ -40,7 +40,7 @@ const retryMs = 5_000;
 
 interface KnownPool {
   readonly pool: AddressPool;
-  readonly readAtMs: number;
+  readonly readAt: number;
 }
 
 /** The node's blocks and pools. */
@@ -50,13 +50,13 @@ export class NodeBlocks {
   readonly knowledge: BlockKnowledge;
   /** Pools as this daemon has read them from the API. */
   readonly #pools = new Map<string, KnownPool>();
-  readonly #failedAtMs = new Map<string, number>();
+  readonly #failedAt = new Map<string, number>();
   readonly #reading = new Map<string, Promise<Result<AddressPool>>>();
   readonly #strange: StrangeBlocks;
   readonly #names: ClaimedNames;
   #looking: Promise<Result<void>> | undefined;
-  #lookedAtMs = -Infinity;
-  #nextSearchMs: number;
+  #lookedAt = -Infinity;
+  #nextSearchAt: number;
 
   private constructor(init: NodeBlocksInit, holder: string) {
     this.init = init;
@@ -66,7 +66,7 @@ export class NodeBlocks {
     this.#names = new ClaimedNames(init.directory);
     // Blocks of a lost directory are searched for at once. Otherwise the nodes of a cluster spread their searches by their holders, which are random.
     const share = Number.parseInt(holder.slice(0, 8), 16) / 2 ** 32;
-    this.#nextSearchMs = init.now().monotonicMs + (this.#names.isNone ? 0 : searchMs * share);
+    this.#nextSearchAt = init.now().monotonicMs + (this.#names.isNone ? 0 : searchMs * share);
   }
 
   /** Opens the directory. Fault STORE_FAILED. */
@@ -119,12 +119,12 @@ export class NodeBlocks {
   async poolOrCopy(name: string): Promise<Result<AddressPool>> {
     const known = this.#pools.get(name)?.pool;
     if (known !== undefined) return ok(known);
-    const failedAtMs = this.#failedAtMs.get(name) ?? -Infinity;
-    const early = this.init.now().monotonicMs - failedAtMs < retryMs ? copyOf(this.init.directory, name) : undefined;
+    const failedAt = this.#failedAt.get(name) ?? -Infinity;
+    const early = this.init.now().monotonicMs - failedAt < retryMs ? copyOf(this.init.directory, name) : undefined;
     if (early !== undefined) return ok(early);
     const read = await this.readPool(name);
     // A pool that does not exist is no failure to read it.
-    if (read.ok || !this.#failedAtMs.has(name)) return read;
+    if (read.ok || !this.#failedAt.has(name)) return read;
     const copy = copyOf(this.init.directory, name);
     return copy === undefined ? read : ok(copy);
   }
@@ -160,14 +160,14 @@ export class NodeBlocks {
     const blocks = this.knowledge.blocks;
     const shortest = Math.min(...blocks.map(({ freeAfterSeconds }) => freeAfterSeconds * 1000));
     const afterMs = Math.max(refreshMs, Math.min(maxRefreshMs, shortest / 4));
-    if (now.monotonicMs - this.#lookedAtMs >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
-      this.#lookedAtMs = now.monotonicMs;
+    if (now.monotonicMs - this.#lookedAt >= (this.knowledge.isComplete ? afterMs : refreshMs)) {
+      this.#lookedAt = now.monotonicMs;
       await this.look();
     }
-    if (this.knowledge.isComplete && now.monotonicMs >= this.#nextSearchMs) await this.#search();
-    for (const [name, { readAtMs }] of this.#pools) {
-      const triedAtMs = Math.max(readAtMs, this.#failedAtMs.get(name) ?? -Infinity);
-      if (now.monotonicMs - triedAtMs > poolMs) await this.readPool(name);
+    if (this.knowledge.isComplete && now.monotonicMs >= this.#nextSearchAt) await this.#search();
+    for (const [name, { readAt }] of this.#pools) {
+      const triedAt = Math.max(readAt, this.#failedAt.get(name) ?? -Infinity);
+      if (now.monotonicMs - triedAt > poolMs) await this.readPool(name);
     }
   }
 
@@ -201,7 +201,7 @@ export class NodeBlocks {
     await this.#readPoolsOf(own);
     this.knowledge.noteList(start, own, this.init.now(), names && new Set(names));
     this.#names.replace(own.map(({ name }) => name));
-    this.#lookedAtMs = start.atMs;
+    this.#lookedAt = start.at;
     this.#strange.note(read.value.blocks);
     for (const problem of read.value.problems) this.init.warn(`pools: an AddressBlock of this node is not used: ${problem}`);
     return ok(undefined);
@@ -222,7 +222,7 @@ export class NodeBlocks {
    * comes from the API server's cache and may be old, so that only a read of a found block becomes knowledge.
    */
   async #search(): Promise<void> {
-    this.#nextSearchMs = this.init.now().monotonicMs + searchMs;
+    this.#nextSearchAt = this.init.now().monotonicMs + searchMs;
     const claimant = await this.claimant();
     if (!claimant.ok) return;
     const { api, node } = claimant.value;
@@ -263,21 +263,21 @@ export class NodeBlocks {
 
   async #readPool(name: string): Promise<Result<AddressPool>> {
     const { directory, now } = this.init;
-    const readAtMs = now().monotonicMs;
+    const readAt = now().monotonicMs;
     const claimant = await this.claimant();
     const read = claimant.ok ? await claimant.value.api.pool(name) : claimant;
     if (!read.ok) {
-      this.#failedAtMs.set(name, readAtMs);
+      this.#failedAt.set(name, readAt);
       return read;
     }
-    this.#failedAtMs.delete(name);
+    this.#failedAt.delete(name);
     if (read.value === undefined) {
       // A deleted pool gives no address any more: a new pool may soon have its name and its addresses.
       this.#pools.delete(name);
       return failed(fault("POOL_UNAVAILABLE", `AddressPool ${name} does not exist`));
     }
     const { pool, object } = read.value;
-    this.#pools.set(name, { pool, readAtMs });
+    this.#pools.set(name, { pool, readAt });
     directory.keepPool(name, JSON.stringify(object));
     return ok(pool);
   }

@@ -12,7 +12,7 @@ export interface HeldLease {
 
 interface Look {
   readonly leases: readonly HeldLease[];
-  readonly atMs: number;
+  readonly at: number;
 }
 
 /** Milliseconds after which a list is repeated in any case: an administrator may have changed a reservation. */
@@ -28,8 +28,8 @@ export class OrderlyHolders {
   }
 
   /** Notes that these are all holders of this node in a pool, each with its lease. */
-  note(pool: string, leases: readonly HeldLease[], nowMs: number): void {
-    this.#looks.set(pool, { leases, atMs: nowMs });
+  note(pool: string, leases: readonly HeldLease[], now: number): void {
+    this.#looks.set(pool, { leases, at: now });
   }
 
   /** Call before a holder of this node is written. */
@@ -38,9 +38,9 @@ export class OrderlyHolders {
   }
 
   /** Whether a list would find the same holders, each with the lease of before. */
-  has(pool: string, nowMs: number): boolean {
+  has(pool: string, now: number): boolean {
     const look = this.#looks.get(pool);
-    if (look === undefined || nowMs - look.atMs >= maxAgeMs) return false;
+    if (look === undefined || now - look.at >= maxAgeMs) return false;
     return look.leases.every(({ address, containerId }) => {
       const lease = this.#directory.containerOf(pool, address);
       return lease.ok && lease.value === containerId;

@@ -34,10 +34,10 @@ export class PoolClaims {
   readonly #pool: string;
   /** Running claims by the text of the wanted ranges (`keyOf`): networks of one pool may use different ranges of it. */
   readonly #claiming = new Map<string, Promise<Result<void>>>();
-  readonly #fullUntilMs = new Map<string, number>();
-  readonly #freeUntilMs = new Map<string, number>();
+  readonly #fullUntil = new Map<string, number>();
+  readonly #freeUntil = new Map<string, number>();
   /** The next list of a pool that is full by its status. */
-  #nextListingMs = -Infinity;
+  #nextListingAt = -Infinity;
 
   constructor(blocks: NodeBlocks, pool: string) {
     this.#blocks = blocks;
@@ -75,18 +75,18 @@ export class PoolClaims {
     const { pool, node } = terms.value;
     const key = keyOf(spans);
     if (this.#isFull(key)) return ok(false);
-    const nowMs = this.#blocks.init.now().monotonicMs;
-    if (nowMs < (this.#freeUntilMs.get(key) ?? -Infinity)) return ok(true);
+    const now = this.#blocks.init.now().monotonicMs;
+    if (now < (this.#freeUntil.get(key) ?? -Infinity)) return ok(true);
     if (this.#isFullByStatus(pool, spans)) return ok(false);
     const [{ family } = { family: 4 as const }] = spans;
     if (freeAddressesOf(pool, family) === "plenty" && key === keyOf(poolSpans(pool, family))) {
-      note(this.#freeUntilMs, key, nowMs + freeMs);
+      note(this.#freeUntil, key, now + freeMs);
       return ok(true);
     }
     const taken = await this.#taken(terms.value);
     if (!taken.ok) return taken;
     const hasFreeBlock = firstWith(pool, node, taken.value, spans) !== undefined;
-    if (hasFreeBlock) note(this.#freeUntilMs, key, nowMs + freeMs);
+    if (hasFreeBlock) note(this.#freeUntil, key, now + freeMs);
     return ok(hasFreeBlock);
   }
 
@@ -131,9 +131,9 @@ export class PoolClaims {
     if (this.#isFullByStatus(pool, spans)) {
       // The status may be older than the last block that was given back.
       const now = await this.#blocks.readPool(pool.name);
-      note(this.#fullUntilMs, key, this.#blocks.init.now().monotonicMs + fullMs);
+      note(this.#fullUntil, key, this.#blocks.init.now().monotonicMs + fullMs);
       if (!now.ok || this.#isFullByStatus(now.value, spans)) return failed(now.ok ? this.#full(pool) : now.fault);
-      this.#fullUntilMs.delete(key);
+      this.#fullUntil.delete(key);
     }
     // The node knows its own blocks only. So it first tries the block at which its name begins (`startOf`); the API refuses a block of another node.
     let taken = new Set(this.#ownIndexes());
@@ -143,8 +143,8 @@ export class PoolClaims {
     for (;;) {
       const block = firstWith(pool, node, taken, spans);
       if (block === undefined && isListed) {
-        this.#freeUntilMs.delete(key);
-        note(this.#fullUntilMs, key, this.#blocks.init.now().monotonicMs + fullMs);
+        this.#freeUntil.delete(key);
+        note(this.#fullUntil, key, this.#blocks.init.now().monotonicMs + fullMs);
         return failed(this.#full(pool));
       }
       const made = block === undefined ? ok(undefined) : await this.#create(terms.value, block);
@@ -224,7 +224,7 @@ export class PoolClaims {
     const listed = await api.blocksOfPool(pool.name);
     if (!listed.ok) return listed;
     const pauseMs = Math.min(maxListingMs, listed.value.blocks.length * listingMsOfBlock);
-    this.#nextListingMs = init.now().monotonicMs + pauseMs;
+    this.#nextListingAt = init.now().monotonicMs + pauseMs;
     for (const block of listed.value.blocks) if (block.node === node) this.#blocks.note(start, block);
     return ok(new Set(listed.value.blocks.map(({ index }) => index)));
   }
@@ -255,12 +255,12 @@ export class PoolClaims {
 
   /** Whether the pool's status says that no address is free, and it is too early for a list that could show otherwise. */
   #isFullByStatus(pool: AddressPool, spans: readonly AddressSpan[]): boolean {
-    const isEarly = this.#blocks.init.now().monotonicMs < this.#nextListingMs;
+    const isEarly = this.#blocks.init.now().monotonicMs < this.#nextListingAt;
     return isEarly && spans.every(({ family }) => freeAddressesOf(pool, family) === "none");
   }
 
   #isFull(key: string): boolean {
-    return this.#blocks.init.now().monotonicMs < (this.#fullUntilMs.get(key) ?? -Infinity);
+    return this.#blocks.init.now().monotonicMs < (this.#fullUntil.get(key) ?? -Infinity);
   }
 
   #full({ name }: AddressPool): ReturnType<typeof fault> {

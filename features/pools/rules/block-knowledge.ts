@@ -18,7 +18,7 @@ export interface Moment {
 
 /** The start of a request whose answer becomes knowledge. */
 export interface RequestStart {
-  readonly atMs: number;
+  readonly at: number;
   readonly epoch: number;
 }
 
@@ -34,7 +34,7 @@ const maxSilenceMs = 15_000;
 interface KnownBlock {
   readonly block: AddressBlock;
   /** The start of the request that showed the block. */
-  readonly asOfMs: number;
+  readonly asOf: number;
 }
 
 /** A block that the node may use, with the addresses that it may hand out. */
@@ -87,7 +87,7 @@ export class BlockKnowledge {
   /** The start of a request at this moment. */
   begin(now: Moment): RequestStart {
     this.observe(now);
-    return { atMs: now.monotonicMs, epoch: this.#epoch };
+    return { at: now.monotonicMs, epoch: this.#epoch };
   }
 
   /**
@@ -98,23 +98,23 @@ export class BlockKnowledge {
     // The answer may be from before the pause.
     if (start.epoch !== this.#epoch) return;
     // A block that was claimed after the start may be missing in the list.
-    for (const [uid, { block, asOfMs }] of this.#known)
-      if (asOfMs < start.atMs && asked?.has(block.name) !== false) this.#known.delete(uid);
-    for (const block of blocks) this.#note(block, start.atMs);
+    for (const [uid, { block, asOf }] of this.#known)
+      if (asOf < start.at && asked?.has(block.name) !== false) this.#known.delete(uid);
+    for (const block of blocks) this.#note(block, start.at);
     this.#isComplete = true;
   }
 
   /** Notes a block that a request of this daemon has created, or read. */
   noteBlock(start: RequestStart, block: AddressBlock, now: Moment): void {
     this.observe(now);
-    if (start.epoch === this.#epoch) this.#note(block, start.atMs);
+    if (start.epoch === this.#epoch) this.#note(block, start.at);
   }
 
   /** The blocks of a pool that may be used at this moment. The caller asks again after it has reserved an address. */
   usable(pool: AddressPool, now: Moment): readonly UsableBlock[] {
     this.observe(now);
-    return [...this.#known.values()].flatMap(({ block, asOfMs }) => {
-      if (block.pool !== pool.name || !this.#mayUse(block, asOfMs, now)) return [];
+    return [...this.#known.values()].flatMap(({ block, asOf }) => {
+      if (block.pool !== pool.name || !this.#mayUse(block, asOf, now)) return [];
       const place = blockAt(pool, block.index);
       const fits =
         place?.span.family === block.span.family && place.span.first === block.span.first && place.span.last === block.span.last;
@@ -153,14 +153,14 @@ export class BlockKnowledge {
     this.#leaving.add(uid);
   }
 
-  #note(block: AddressBlock, asOfMs: number): void {
+  #note(block: AddressBlock, asOf: number): void {
     if (block.holder !== this.#holder) return;
     const known = this.#known.get(block.uid);
-    if (known === undefined || known.asOfMs <= asOfMs) this.#known.set(block.uid, { block, asOfMs });
+    if (known === undefined || known.asOf <= asOf) this.#known.set(block.uid, { block, asOf });
   }
 
-  #mayUse(block: AddressBlock, asOfMs: number, now: Moment): boolean {
+  #mayUse(block: AddressBlock, asOf: number, now: Moment): boolean {
     const holdsMs = block.freeAfterSeconds * 1000 * knowledgeShare;
-    return !block.isOrphaned && !block.isDeleted && !this.#leaving.has(block.uid) && now.monotonicMs - asOfMs < holdsMs;
+    return !block.isOrphaned && !block.isDeleted && !this.#leaving.has(block.uid) && now.monotonicMs - asOf < holdsMs;
   }
 }

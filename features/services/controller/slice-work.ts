@@ -2,7 +2,7 @@
 
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
-import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
+import { inTurn, type WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import { endpointGroups } from "../rules/endpoint.ts";
 import { frontAnnotation } from "../rules/front.ts";
 import { isSliceName, planSlices, type SliceWrite } from "../rules/plan-slices.ts";
@@ -100,13 +100,4 @@ async function remove(context: PartContext, { namespace, name, uid }: ServiceSli
 function report(context: PartContext, { namespace, name, uid, problem }: UnreadableService): void {
   const target = { kind: "Service", eventNamespace: namespace, name, uid };
   context.event(target, { type: "Warning", reason: "ServiceNotOnNetwork", message: `Plexus writes no endpoints: ${problem}` });
-}
-
-/** Works on one after the other, until one is not done. */
-async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
-  for (const each of all) {
-    const outcome = await work(each);
-    if (outcome.kind !== "done") return outcome;
-  }
-  return done;
 }

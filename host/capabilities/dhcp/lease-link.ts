@@ -18,7 +18,7 @@ export interface LeaseLink {
 export async function leaseLink(
   shim: NetlinkSender,
   netns: string,
-  lease: Pick<LeaseRecord, "ifname" | "index" | "mac" | "terms">,
+  lease: LeaseRecord,
 ): Promise<LeaseLink | LinkUnreadable | undefined> {
   const byIndex = lease.index === undefined ? undefined : await readPodLink(shim, netns, lease.index);
   if (byIndex !== undefined) {
@@ -32,7 +32,7 @@ export async function leaseLink(
 }
 
 /** The link with the lease's index, unless the index is another link's by now: that one has neither its hardware address nor its address. */
-function ownLink(link: PodLink, { mac, terms }: Pick<LeaseRecord, "mac" | "terms">): LeaseLink | undefined {
+function ownLink(link: PodLink, { mac, terms }: LeaseRecord): LeaseLink | undefined {
   const hasMac = link.mac !== undefined && macText(link.mac) === macText(mac);
   return hasMac || link.addresses.has(terms.address) ? { link, hasMac } : undefined;
 }

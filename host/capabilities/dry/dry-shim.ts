@@ -22,9 +22,9 @@ type ReadEffects = Pick<Shim, "netlink" | "sysctl" | "ensureConnected">;
 /** The shim for the capabilities of one shadow. */
 export class DryShim implements Shim {
   readonly #shim: ReadEffects;
-  readonly #run: Pick<DryRun, "ended">;
+  readonly #run: DryRun;
 
-  constructor(shim: ReadEffects, run: Pick<DryRun, "ended">) {
+  constructor(shim: ReadEffects, run: DryRun) {
     this.#shim = shim;
     this.#run = run;
   }

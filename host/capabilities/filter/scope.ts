@@ -6,7 +6,7 @@ import type { IpAddress } from "../../../src/net/ip.ts";
 import type { FilterAcceptance, FilterCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { ZoneEffects } from "../../protocol/shim.ts";
 import { type NetlinkShim, unlessAbsent } from "../firewall/kernel.ts";
-import type { Owner } from "../firewall/owner.ts";
+import { forOwner, type Owner } from "../firewall/owner.ts";
 import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { difference, probe, remove, replace, retain } from "./filter.ts";
 import { enterZone, lackedByZone, leaveZones } from "./firewalld.ts";
@@ -66,7 +66,7 @@ export function filterFor(scope: FilterScope, shim: FilterShim): Filter {
         return lacked.ok && lacked.value !== undefined ? ok(`the zone ${zone} of firewalld lacks ${lacked.value}`) : lacked;
       }),
     remove: () =>
-      onAttachment(scope, ["ADD", "DEL"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD", "DEL"]), async (owner) => {
         const removed = await remove(shim, owner, ownAddresses(scope));
         const left = await leaving(removed.ok ? removed.value : ownAddresses(scope));
         return removed.ok ? left : unlessAbsent(shim, removed, undefined);
@@ -89,20 +89,8 @@ function forAcceptance<T>(
   requested: FilterAcceptance,
   run: (owner: Owner, acceptance: Acceptance) => Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
-  return onAttachment(scope, verbs, async (owner) => {
+  return forOwner(scope, attachmentIn(scope, verbs), async (owner) => {
     const acceptance = allowedAcceptance(scope, requested);
     return acceptance.ok ? run(owner, acceptance.value) : acceptance;
   });
-}
-
-/** Runs a request for the call's attachment if its verb allows that. Fault: CAPABILITY_MISUSED. */
-async function onAttachment<T>(
-  scope: FilterScope,
-  verbs: readonly FilterCall["verb"][],
-  run: (owner: Owner) => Promise<Result<T>>,
-): Promise<WitOutcome<T>> {
-  const attachment = attachmentIn(scope, verbs);
-  if (!attachment.ok) return refuse(attachment.fault);
-  const { containerId, ifname } = attachment.value;
-  return witOutcome(await run({ type: scope.type, network: scope.network, containerId, ifname }));
 }

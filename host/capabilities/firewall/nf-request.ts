@@ -63,7 +63,7 @@ export function tableRequest(message: number, flags: number, table: Table, ...at
 }
 
 /** The number of a table's address family. */
-export function familyOf({ family }: Pick<Table, "family">): number {
+export function familyOf({ family }: Table): number {
   return families[family];
 }
 

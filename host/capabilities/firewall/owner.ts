@@ -1,6 +1,8 @@
 // The owner of a chain, encoded in its name: `ports/portmap/pods/0c5f…/eth0`. nft prints such names, and accepts them.
 
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { refuse, type WitOutcome, witOutcome } from "../outcome.ts";
 import { sha512 } from "./sha512.ts";
 
 /** A delegate in one network, whose rules of all attachments a GC looks at. */
@@ -12,6 +14,17 @@ export interface NetworkDelegate {
 
 /** A delegate and an attachment whose rules a chain has. */
 export interface Owner extends NetworkDelegate, AttachmentId {}
+
+/** Answers a request for the call's attachment as the owner of its rules or devices. `attachment`: a fault if the call's verb forbids the request. */
+export async function forOwner<T>(
+  { type, network }: NetworkDelegate,
+  attachment: Result<AttachmentId>,
+  run: (owner: Owner) => Promise<Result<T>>,
+): Promise<WitOutcome<T>> {
+  if (!attachment.ok) return refuse(attachment.fault);
+  const { containerId, ifname } = attachment.value;
+  return witOutcome(await run({ type, network, containerId, ifname }));
+}
 
 /** The purpose of a chain: `ports` changes destinations, `answers` masquerades connections to mapped ports, `source` masquerades the pod's connections. */
 export type Purpose = "ports" | "answers" | "source";

@@ -9,7 +9,7 @@ import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frame
 import { type NetlinkShim, unlessAbsent } from "./kernel.ts";
 import { removeNativeNft } from "./native-nft-rules.ts";
 import { removeNative } from "./native-rules.ts";
-import type { Owner } from "./owner.ts";
+import { forOwner, type Owner } from "./owner.ts";
 import {
   allowedRules,
   attachmentIn,
@@ -80,11 +80,8 @@ async function forAttachment<T>(
   requested: RequestedRules | undefined,
   run: (owner: Owner, rules: Rules) => Promise<Result<T>>,
 ): Promise<WitOutcome<T>> {
-  const { type, network } = scope;
-  const attachment = attachmentIn(scope, verbs);
-  if (!attachment.ok) return refuse(attachment.fault);
-  const rules = requested === undefined ? ok({ masquerades: [], portMappings: [] }) : allowedRules(scope, requested);
-  if (!rules.ok) return refuse(rules.fault);
-  const { containerId, ifname } = attachment.value;
-  return witOutcome(await run({ type, network, containerId, ifname }, rules.value));
+  return forOwner(scope, attachmentIn(scope, verbs), async (owner) => {
+    const rules = requested === undefined ? ok({ masquerades: [], portMappings: [] }) : allowedRules(scope, requested);
+    return rules.ok ? run(owner, rules.value) : rules;
+  });
 }

@@ -1,12 +1,11 @@
 // Binds the capability `shaping` to one call: its attachment and its verb. Requests beyond that are refused here, before any change.
 
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
-import type { Verb } from "../../../src/cni/environment.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { ShapingCapability } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";
-import { attachmentPart, type Owner } from "../firewall/owner.ts";
-import { type Deferred, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
+import { attachmentPart, forOwner } from "../firewall/owner.ts";
+import { type Deferred, refuse, witOutcome } from "../outcome.ts";
 import { difference, traffic } from "./compare.ts";
 import { deviceRemoval, devicesOf } from "./devices.ts";
 import { send, type ShapingShim } from "./kernel.ts";
@@ -31,12 +30,12 @@ export function shapingFor(scope: ShapingScope, shim: ShapingShim): Shaping {
   const nodeLink = ({ ifname }: AttachmentId): Promise<Result<LinkState | undefined>> => findNodeLink(shim, scope.netns, ifname);
   return {
     nodeLink: () =>
-      onAttachment(scope, ["ADD", "CHECK"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD", "CHECK"]), async (owner) => {
         const found = await nodeLink(owner);
         return found.ok ? ok(found.value?.name) : found;
       }),
     replace: (requested) =>
-      onAttachment(scope, ["ADD"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD"]), async (owner) => {
         const shape = readShape(requested);
         if (!shape.ok) return shape;
         const found = await nodeLink(owner);
@@ -45,7 +44,7 @@ export function shapingFor(scope: ShapingScope, shim: ShapingShim): Shaping {
         return replace(shim, owner, found.value, shape.value);
       }),
     difference: (requested) =>
-      onAttachment(scope, ["ADD", "CHECK"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD", "CHECK"]), async (owner) => {
         const shape = readShape(requested);
         if (!shape.ok) return shape;
         const found = await nodeLink(owner);
@@ -54,12 +53,12 @@ export function shapingFor(scope: ShapingScope, shim: ShapingShim): Shaping {
         return difference(shim, owner, found.value, shape.value);
       }),
     usage: () =>
-      onAttachment(scope, ["ADD", "CHECK"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD", "CHECK"]), async (owner) => {
         const found = await nodeLink(owner);
         return found.ok ? traffic(shim, owner, found.value) : found;
       }),
     remove: () =>
-      onAttachment(scope, ["ADD", "DEL"], async (owner) => {
+      forOwner(scope, attachmentIn(scope, ["ADD", "DEL"]), async (owner) => {
         const found = await nodeLink(owner);
         // The device goes even if the pod's namespace cannot be entered: the veth may be gone with it.
         const removed = await remove(shim, owner, found.ok ? found.value : undefined);
@@ -70,18 +69,6 @@ export function shapingFor(scope: ShapingScope, shim: ShapingShim): Shaping {
       return denied === undefined ? witOutcome(await removeStale(shim, scope, valid)) : refuse(denied);
     },
   };
-}
-
-/** Runs a request for the call's attachment if its verb allows that. Fault: CAPABILITY_MISUSED. */
-async function onAttachment<T>(
-  scope: ShapingScope,
-  verbs: readonly Verb[],
-  run: (owner: Owner) => Promise<Result<T>>,
-): Promise<WitOutcome<T>> {
-  const attachment = attachmentIn(scope, verbs);
-  if (!attachment.ok) return refuse(attachment.fault);
-  const { containerId, ifname } = attachment.value;
-  return witOutcome(await run({ type: scope.type, network: scope.network, containerId, ifname }));
 }
 
 /** Removes the delegate's devices of attachments that are not valid, and answers the number of these attachments. */

@@ -14,6 +14,15 @@ export type WorkOutcome =
   | { readonly kind: "again"; readonly afterMs: number }
   | { readonly kind: "failed"; readonly why: string; readonly pauseMs?: number | undefined };
 
+/** Works on one after the other, until one is not done. */
+export async function inTurn<T>(all: readonly T[], work: (each: T) => Promise<WorkOutcome>): Promise<WorkOutcome> {
+  for (const each of all) {
+    const outcome = await work(each);
+    if (outcome.kind !== "done") return outcome;
+  }
+  return { kind: "done" };
+}
+
 /** Called after each work, for metrics and the log. */
 export type OnWorked = (key: string, outcome: WorkOutcome, ms: number) => void;
 

@@ -188,3 +188,10 @@ export type RecordCall = (
   configuration: HostConfiguration,
   clock: Clock,
 ) => Promise<Result<CallRecording | undefined>> | undefined;
+
+/** A recorder of calls. */
+export interface CallRecorder {
+  /** The configuration key that switches the recorder on. Absent: the recorder looks at each call. */
+  readonly key?: keyof HostConfiguration;
+  readonly record: RecordCall;
+}

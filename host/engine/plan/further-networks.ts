@@ -26,7 +26,7 @@ import { namedNetwork } from "./named-network.ts";
 import type { Definitions } from "./plan-definition.ts";
 
 /** A network that the administrator gives to a pod. The fields mean the same as in `AttachmentPlan`. */
-export interface FurtherNetwork {
+export interface ConfiguredNetwork {
   readonly source: string;
   readonly statusName: string | undefined;
   readonly list: NetworkList;
@@ -34,14 +34,14 @@ export interface FurtherNetwork {
 }
 
 /** The further networks of a pod, in the order in which they are attached. */
-export async function furtherNetworks(
+export async function networksOfAdministrator(
   call: PlanContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
-): Promise<Result<readonly FurtherNetwork[]>> {
+): Promise<Result<readonly ConfiguredNetwork[]>> {
   const delegates = readFurtherDelegates(call);
   if (!delegates.ok) return delegates;
-  const networks: FurtherNetwork[] = delegates.value.map((list, index) => ({
+  const networks: ConfiguredNetwork[] = delegates.value.map((list, index) => ({
     source: `delegates[${index + 1}]`,
     statusName: list.name,
     list,
@@ -82,7 +82,7 @@ function namesFor(
 export function auxiliaryChain(
   { configuration }: PlanContext,
   defaultPath: string | undefined,
-): Result<FurtherNetwork | undefined> {
+): Result<ConfiguredNetwork | undefined> {
   const name = configuration.auxiliaryCNIChainName;
   if (name === undefined || defaultPath === undefined) return ok(undefined);
   const directory = readConfigurationDirectory(join(dirname(defaultPath), name));

@@ -15,10 +15,9 @@ import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import { startFinding } from "../call/plugin-finder.ts";
-import type { AttachmentPlan, CallPlan, SourcedNetwork } from "../planned/attachment-plan.ts";
-import { completed } from "../planned/feature-hooks.ts";
+import { type AttachmentPlan, type CallPlan, type SourcedNetwork, withDeviceInfo } from "../planned/attachment-plan.ts";
+import { completed, guardsPods } from "../planned/feature-hooks.ts";
 import type { LinksBefore } from "../record/record-add.ts";
-import { withDeviceInfo } from "./attachment-device.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import {
   type AskedNetwork,
@@ -26,8 +25,8 @@ import {
   askedNetworks,
   type KnownPod,
   auxiliaryChain,
-  type FurtherNetwork,
-  furtherNetworks,
+  type ConfiguredNetwork,
+  networksOfAdministrator,
 } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { type PodDefault, planPodDefault } from "./pod-default.ts";
@@ -82,7 +81,7 @@ async function findPod(call: PlanContext): Promise<Result<KnownPod>> {
   if (!annotations.ok) return annotations;
   const configured = await call.cluster();
   // Policies and Services select pods by their labels.
-  const needsLabels = call.features.some(({ guard }) => guard?.isOn(call.configuration));
+  const needsLabels = guardsPods(call.features, call.configuration);
   const cluster =
     annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value, { needsLabels });
   if (cluster === undefined || identity.value === undefined) return ok({ identity: identity.value, cluster, pod: undefined });
@@ -117,8 +116,8 @@ async function configuredNetworks(
   call: PlanContext,
   { identity, pod }: KnownPod,
   defaultPath: string | undefined,
-): Promise<Result<{ readonly further: readonly FurtherNetwork[]; readonly auxiliary: readonly FurtherNetwork[] }>> {
-  const further = await furtherNetworks(call, identity, pod);
+): Promise<Result<{ readonly further: readonly ConfiguredNetwork[]; readonly auxiliary: readonly ConfiguredNetwork[] }>> {
+  const further = await networksOfAdministrator(call, identity, pod);
   if (!further.ok) return further;
   const auxiliary = auxiliaryChain(call, defaultPath);
   if (!auxiliary.ok) return auxiliary;
@@ -133,7 +132,7 @@ interface NamelessAttachment {
   readonly plan: (ifname: string) => Promise<Result<AttachmentPlan>>;
 }
 
-function configuredAttachment(call: PlanContext, network: FurtherNetwork): NamelessAttachment {
+function configuredAttachment(call: PlanContext, network: ConfiguredNetwork): NamelessAttachment {
   const conflist = selfContainedText(network.list);
   return {
     // Only a message about names shows the two: the network is in no namespace.

@@ -128,7 +128,7 @@ const answers = new Map<string, readonly string[]>();
 /** One native plugin of a chain, and the means to execute it for VERSION. */
 interface VersionQuestion {
   readonly plugin: PluginConf;
-  readonly found: Pick<Found, "path" | "identity">;
+  readonly found: Found;
   /** The call's CNI_PATH, on which the shim finds the binary. */
   readonly path: string;
   readonly inherited: readonly EnvironmentPair[];

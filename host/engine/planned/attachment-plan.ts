@@ -5,7 +5,7 @@ import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import type { CniResult, PluginResult } from "../../../src/cni/result.ts";
 import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { Family } from "../../../src/net/ip.ts";
-import type { DeviceInfoFiles, DeviceInfo } from "../../../src/npwg/device-info.ts";
+import { type DeviceInfo, deviceInfoCapability, type DeviceInfoFiles, deviceInfoFiles } from "../../../src/npwg/device-info.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { ClaimedDevice, HotPlugFacts, PlannedAttachment } from "../../store/journal/entry.ts";
@@ -150,4 +150,22 @@ export function hotPlugFacts({ statusName, request, podNetwork }: AttachmentPlan
     ...(podNetwork === undefined ? {} : { podNetwork }),
     ...(defaultRouteFamilies === undefined ? {} : { gatewayOf: defaultRouteFamilies }),
   };
+}
+
+/** The plan with a device information file, if the attachment has a device or a plugin asks for the file (DI-07). */
+export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
+  const { attachment, device, list, claimedDevice } = plan;
+  // A file that the runtime names is the runtime's own.
+  if (attachment.capabilityArgs.has(deviceInfoCapability)) return plan;
+  const files = deviceInfoFiles({
+    capabilities: list.plugins.flatMap((plugin) => plugin.capabilities),
+    containerId: attachment.containerId,
+    ifname: attachment.ifname,
+    resourceName: device?.resourceName,
+    deviceId: device?.deviceId,
+    content: claimedDevice === undefined ? undefined : JSON.stringify(claimedDevice),
+  });
+  if (files === undefined) return plan;
+  const capabilityArgs = new Map([...attachment.capabilityArgs, [deviceInfoCapability, JSON.stringify(files.path)]]);
+  return { ...plan, attachment: { ...attachment, capabilityArgs }, deviceInfo: files };
 }

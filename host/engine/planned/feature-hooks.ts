@@ -17,6 +17,14 @@ import type {
   SelectedNetworks,
 } from "./plan-feature.ts";
 
+/** Whether the configuration has the key of a feature: a switch that is on, or settings. */
+export function hasKey(configuration: HostConfiguration, key: keyof HostConfiguration): boolean {
+  const value = configuration[key];
+  return value !== undefined && value !== false;
+}
+
+type Guard = NonNullable<PlanFeature["guard"]>;
+
 /** The networks of the one feature that selects any for the pod. */
 export async function selectedNetworks(
   features: readonly PlanFeature[],
@@ -25,7 +33,8 @@ export async function selectedNetworks(
   pod: Pod | undefined,
 ): Promise<Result<SelectedNetworks | undefined>> {
   for (const { networks } of features) {
-    if (networks?.isNeeded(context.configuration, pod) !== true) continue;
+    if (networks === undefined) continue;
+    if (!hasKey(context.configuration, networks.key) && (pod === undefined || !networks.isNeeded(pod))) continue;
     const selected = await networks.select(context, cluster, pod);
     if (!selected.ok || selected.value !== undefined) return selected;
   }
@@ -41,7 +50,7 @@ export async function claimedNetworks(
 ): Promise<Result<readonly ClaimedNetwork[]>> {
   const networks: ClaimedNetwork[] = [];
   for (const { claimed } of features) {
-    if (pod === undefined || claimed?.isOn(context.configuration) !== true) continue;
+    if (pod === undefined || claimed === undefined || !hasKey(context.configuration, claimed.key)) continue;
     const read = await claimed.networks(context, cluster, pod);
     if (!read.ok) return read;
     for (const network of read.value) {
@@ -100,7 +109,7 @@ export async function completed(
 ): Promise<Result<readonly AttachmentPlan[]>> {
   let { attachments } = planned;
   for (const { completion } of features) {
-    if (completion?.isNeeded(configuration, attachments) !== true) continue;
+    if (completion === undefined || !hasKey(configuration, completion.key) || !completion.isNeeded(attachments)) continue;
     const whole = await completion.complete({ ...planned, attachments });
     if (!whole.ok) return whole;
     attachments = whole.value;
@@ -115,7 +124,7 @@ export async function refusedOfRunningPod(
   attachment: AttachmentPlan,
 ): Promise<Result<void>> {
   for (const { completion } of features) {
-    if (completion?.isNeeded(configuration, [attachment]) !== true) continue;
+    if (completion === undefined || !hasKey(configuration, completion.key) || !completion.isNeeded([attachment])) continue;
     const refused = await completion.refuse(attachment);
     if (!refused.ok) return refused;
   }
@@ -139,7 +148,7 @@ export async function guarded(
 ): Promise<Result<Guarding>> {
   const begun: Promise<Result<void>>[] = [];
   for (const { guard } of features) {
-    if (guard?.isOn(context.configuration) !== true) continue;
+    if (guard === undefined || !hasKey(context.configuration, guard.key)) continue;
     const guarding = await guard.guard(context, pod);
     if (!guarding.ok) {
       // The call must not end before its effects.
@@ -151,25 +160,33 @@ export async function guarded(
   return ok(guardingOf(Promise.all(begun).then((ends) => ends.find((each) => !each.ok) ?? ok(undefined))));
 }
 
+/** Whether a feature guards the pods of this configuration. */
+export function guardsPods(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
+  return features.some(({ guard }) => guard !== undefined && hasKey(configuration, guard.key));
+}
+
 /** Whether a feature has a part on the node. */
 export function needsSecuring(features: readonly PlanFeature[], configuration: HostConfiguration): boolean {
-  return features.some(({ guard }) => guard?.node?.isOn(configuration) === true);
+  return features.some(({ guard }) => guard !== undefined && nodePart(guard, configuration) !== undefined);
+}
+
+/** The part on the node of a guard, if both are on. */
+function nodePart({ key, node }: Guard, configuration: HostConfiguration): Guard["node"] {
+  return hasKey(configuration, key) && node?.isOn(configuration) === true ? node : undefined;
 }
 
 /** Lets each feature act on the node once the pod's interfaces are there. Fault: that of the first feature that cannot. */
 export async function secured(features: readonly PlanFeature[], context: GuardContext, pod: GuardedPod): Promise<Result<void>> {
   for (const { guard } of features) {
-    if (guard?.node?.isOn(context.configuration) !== true) continue;
-    const done = await guard.node.secure(context, pod);
-    if (!done.ok) return done;
+    const done = await (guard && nodePart(guard, context.configuration))?.secure(context, pod);
+    if (done?.ok === false) return done;
   }
   return ok(undefined);
 }
 
 /** Lets each feature remove its part on the node of a container whose attachments are undone. */
 export async function released(features: readonly PlanFeature[], context: GuardContext, containerId: string): Promise<void> {
-  for (const { guard } of features)
-    if (guard?.node?.isOn(context.configuration) === true) await guard.node.release(context, containerId);
+  for (const { guard } of features) await (guard && nodePart(guard, context.configuration))?.release(context, containerId);
 }
 
 /** The annotations that features write for these attachments. */

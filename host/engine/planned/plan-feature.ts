@@ -103,7 +103,7 @@ export interface GuardContext extends FeatureContext {
   readonly shim: NetlinkSender;
 }
 
-/** The hooks of one feature in the plan of an ADD, and in STATUS. A hook of a feature that is off costs nothing but a look at the configuration. */
+/** The hooks of one feature in the plan of an ADD, and in STATUS. A hook with a `key` runs only if the configuration has the key, so a feature that is off costs nothing. */
 export interface PlanFeature {
   /** The feature's part in STATUS: whether the node could serve an ADD. */
   readonly readiness?: {
@@ -112,7 +112,9 @@ export interface PlanFeature {
   };
   /** Networks of the pod besides those of the annotation `k8s.v1.cni.cncf.io/networks`. */
   readonly networks?: {
-    readonly isNeeded: (configuration: HostConfiguration, pod: Pod | undefined) => boolean;
+    readonly key: keyof HostConfiguration;
+    /** Whether the pod must not start without the feature's answer although the key is off. */
+    readonly isNeeded: (pod: Pod) => boolean;
     /** Undefined: the feature selects none, and the pod gets the cluster's default network. */
     readonly select: (
       context: FeatureContext,
@@ -139,7 +141,7 @@ export interface PlanFeature {
   };
   /** Networks of the pod's resource claims, which come after those of its annotation. */
   readonly claimed?: {
-    readonly isOn: (configuration: HostConfiguration) => boolean;
+    readonly key: keyof HostConfiguration;
     readonly networks: (
       context: FeatureContext,
       cluster: Cluster | undefined,
@@ -148,15 +150,16 @@ export interface PlanFeature {
   };
   /** The values that attachments need from outside of the node before the first plugin runs, such as the port of a fabric. */
   readonly completion?: {
+    readonly key: keyof HostConfiguration;
     /** Whether any of the attachments needs it. */
-    readonly isNeeded: (configuration: HostConfiguration, attachments: readonly AttachmentPlan[]) => boolean;
+    readonly isNeeded: (attachments: readonly AttachmentPlan[]) => boolean;
     readonly complete: (planned: PlannedNetworks) => Promise<Result<readonly AttachmentPlan[]>>;
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
   /** Prepares the pod's network namespace before the first step of a further attachment, for example by the rules of policies. */
   readonly guard?: {
-    readonly isOn: (configuration: HostConfiguration) => boolean;
+    readonly key: keyof HostConfiguration;
     readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<Guarding>>;
     /** The part on the node: rules at the node's ends of the pod's links. */
     readonly node?: {

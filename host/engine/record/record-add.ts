@@ -5,7 +5,7 @@ import type { CniResult } from "../../../src/cni/result.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { hasName, identityOf, type LinkIdentity } from "../../../src/pod-link/link-identity.ts";
 import { answeredInterface, answeredLink, nodeLinkNames, otherEnds, unansweredLink } from "../../../src/pod-link/new-link.ts";
-import { podLinks } from "../../store/journal/changed-entry.ts";
+import { podLinks } from "../../store/journal/entry-file.ts";
 import type { PodLinks, JournalRecord } from "../../store/journal/entry.ts";
 import type { OpenEntry } from "../../store/journal/journal.ts";
 import type { LinkState } from "../../system/netlink/link-state.ts";

@@ -16,12 +16,16 @@ import { podName } from "../../../src/kube/pod-identity.ts";
 import { CallEvents, type CallRecording, type RecordCall, type Subscriber } from "../events/call-events.ts";
 import { CallLog, PluginLines } from "../events/call-log.ts";
 import type { Node } from "../node.ts";
-import { bareConfiguration, isComponentCall, runDirect, runNested } from "./component-call.ts";
+import { hasKey } from "../planned/feature-hooks.ts";
+import { bareConfiguration, runDirect, runNested } from "./component-call.ts";
 import type { SessionParts } from "./open-call.ts";
 import { serveCall } from "./serve-call.ts";
 
 /** Maximum milliseconds that the session spends on Kubernetes events after the reply. */
 const maxEndMs = 3_000;
+
+/** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
+const pluginName = "plexus";
 
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
@@ -173,8 +177,12 @@ export class CallSession {
     this.#call = call;
     const { verb, containerId, ifname, netns, args } = call.request;
     const traced: TracedCall = { verb, containerId, ifname, netns, pod: podName(args), args, stdin };
-    const begun = this.#node.recordCall?.(traced, call.configuration, this.#node.clock);
-    return begun && this.#record(begun);
+    for (const { key, record } of this.#node.recorders) {
+      const begun =
+        key === undefined || hasKey(call.configuration, key) ? record(traced, call.configuration, call.clock) : undefined;
+      if (begun !== undefined) return this.#record(begun);
+    }
+    return undefined;
   }
 
   async #record(begun: NonNullable<ReturnType<RecordCall>>): Promise<void> {
@@ -217,4 +225,10 @@ export class CallSession {
       return { status: 1, stdout: printError(internal), stderr: "" };
     }
   }
+}
+
+/** Whether a runtime has executed the shim under a component's name, to call that component directly. */
+async function isComponentCall({ name, environment }: Request, shim: Shim): Promise<boolean> {
+  if (name === pluginName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
+  return (await shim.find({ type: name, componentFirst: true })).what === "component";
 }

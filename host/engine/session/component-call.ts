@@ -13,15 +13,11 @@ import { parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { lenientText } from "../../../src/text/inert-text.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
-import type { Shim } from "../../protocol/shim.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { CallDeadline } from "../call/call-deadline.ts";
 import { nestedCallDirectoryIn, PluginFinder } from "../call/plugin-finder.ts";
 import { stepRunner } from "../steps/step-runner.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
-
-/** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
-const pluginName = "plexus";
 
 /** The configuration of a direct call, which has none of Plexus' own: all defaults. A configuration must name a network, which a direct call never attaches. */
 const noConfiguration = '{"name":"direct","clusterNetwork":"direct"}';
@@ -35,12 +31,6 @@ export function bareConfiguration(): HostConfiguration {
   if (!read.ok) throw new Error(read.fault.msg);
   bare = read.value;
   return bare;
-}
-
-/** Whether a runtime has executed the shim under a component's name, to call that component directly. */
-export async function isComponentCall({ name, environment }: Request, shim: Shim): Promise<boolean> {
-  if (name === pluginName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
-  return (await shim.find({ type: name, componentFirst: true })).what === "component";
 }
 
 /** Answers a nested call within its call. It has no deadline: the native plugin that made it has its own. */

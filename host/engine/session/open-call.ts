@@ -13,7 +13,6 @@ import type { Shim } from "../../protocol/shim.ts";
 import { ResultCache } from "../../store/cache/result-cache.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import { Journal } from "../../store/journal/journal.ts";
-import { bootId } from "../../system/boot-id.ts";
 import type { Call } from "../call.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
 import { callLocks } from "../call/call-locks.ts";
@@ -66,7 +65,7 @@ export function openCall(
     journal: new Journal(configuration.cniDir, writer),
     abandoned: new Abandoned(configuration.cniDir),
     cache: new ResultCache(configuration.cniDir, configuration.multusCniDir, warn, writer),
-    bootId: bootId(),
+    bootId: node.bootId,
     warn,
     clock,
     startedAt: node.startedAt,

@@ -14,6 +14,7 @@ import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { lockSync } from "../../store/locks/testing/lock-sync.ts";
 import type { FileLock, LockRequest, TakeLock } from "../../store/locks/file-lock.ts";
 import type { DelegateRunner } from "../../capabilities/delegate-runner.ts";
+import { bootId } from "../../system/boot-id.ts";
 import { CallEvents } from "../events/call-events.ts";
 import type { Node } from "../node.ts";
 import type { SessionParts } from "../session/open-call.ts";
@@ -169,6 +170,8 @@ export class CallStage {
     return {
       clock: { now: () => this.aheadMs, date: () => new Date(Date.now() + this.aheadMs) },
       startedAt: this.startedAt,
+      bootId: bootId(),
+      recorders: [],
       takeLock: () => this.takeLock,
       writer: this.#writer(),
       features: [],

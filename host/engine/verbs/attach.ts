@@ -9,11 +9,12 @@ import { located } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";
 import { conflictText } from "../../../src/net/conflict-text.ts";
+import { type DeviceInfo, deviceInfoOf } from "../../../src/npwg/device-info.ts";
 import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
 import type { PoolLease } from "../../capabilities/step.ts";
+import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import type { CallDeadline } from "../call/call-deadline.ts";
-import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/record-add.ts";
 
@@ -133,4 +134,27 @@ function passedOverText({ source, list, attachment }: AttachmentPlan, { step, ms
 function noResult({ source, attachment }: AttachmentPlan, plugin: PluginConf): string {
   const why = `plugin ${describePlugin(plugin)} exited 0 but printed no result, so the network status shows no addresses of it`;
   return `network ${source} as ${attachment.ifname}: ${why}. Report this to the plugin's author: CNI section 5 requires a result.`;
+}
+
+// Plexus and the plugins exchange the description of an attachment's device by a file (Device Information Specification).
+
+/**
+ * Makes the file's directory before the chain runs. The first content is what the device plugin has published about the device.
+ * Fault: STORE_FAILED.
+ */
+function prepareDevice({ warn }: Call, { deviceInfo }: AttachmentPlan): Result<void> {
+  if (deviceInfo === undefined) return ok(undefined);
+  return prepareDeviceInfo(deviceInfo, (cause) =>
+    warn(`${cause.msg}; the attachment's device information file is not prefilled`),
+  );
+}
+
+/**
+ * The device information after the chain: from the file, otherwise from the result; undefined if neither has any. An unusable file
+ * causes a warning and no failure, because only the pod's network status needs the information.
+ */
+function deviceOf({ warn }: Call, { deviceInfo, source }: AttachmentPlan, result: CniResult): DeviceInfo | undefined {
+  const read = deviceInfo === undefined ? ok(undefined) : readDeviceInfoFile(deviceInfo.path);
+  if (!read.ok) warn(`network ${source}: ${read.fault.msg}; the network status has no device information from this file`);
+  return (read.ok ? read.value : undefined) ?? deviceInfoOf(result);
 }

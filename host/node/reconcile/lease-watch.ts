@@ -34,7 +34,7 @@ export class LeaseWatch {
   #ownerless: ReadonlyMap<string, number> = new Map();
 
   /** The leases in all directories that the state directory's attachments use or used. Read them before the journal. */
-  async read({ all: directories }: Pick<LeaseDirectories, "all">): Promise<LeaseList> {
+  async read({ all: directories }: LeaseDirectories): Promise<LeaseList> {
     const lists: LeaseList[] = [];
     for (const directory of directories) lists.push(await leasesIn(directory));
     return { leases: lists.flatMap(({ leases }) => leases), ownerless: lists.flatMap(({ ownerless }) => ownerless) };

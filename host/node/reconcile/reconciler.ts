@@ -65,6 +65,7 @@ export class Reconciler {
   #timer: NodeJS.Timeout | undefined;
   #undoing = false;
   #last: RoundReport | undefined;
+  #waiting = 0;
 
   constructor(init: ReconcilerInit, deps: ReconcilerDeps) {
     this.#init = init;
@@ -93,9 +94,7 @@ export class Reconciler {
 
   /** Number of findings that wait for a call of the runtime, because the agent runs no native plugins. */
   get waiting(): number {
-    let count = 0;
-    for (const state of this.#states.values()) count += state.waiting;
-    return count;
+    return this.#waiting;
   }
 
   /**
@@ -124,7 +123,10 @@ export class Reconciler {
         // The call has ended, and its shim with it: a later call tries again.
         if (!(error instanceof ShimGone)) this.#log.error(error);
       })
-      .finally(() => (this.#undoing = false));
+      .finally(() => {
+        this.#undoing = false;
+        this.#countWaiting();
+      });
     const late = new AbortController();
     const timeout = setTimeout(ms, undefined, { signal: late.signal }).catch(() => undefined);
     await Promise.race([undoing, timeout]);
@@ -179,6 +181,10 @@ export class Reconciler {
   /** Keeps the configuration of a call for later rounds. Call it after the runtime has its answer; it never fails. */
   keepConfiguration(configuration: HostConfiguration, stdin: Uint8Array): void {
     this.#configurations.add(configuration, stdin);
+  }
+
+  #countWaiting(): void {
+    this.#waiting = [...this.#states.values()].reduce((count, state) => count + state.waiting, 0);
   }
 
   #begin(): void {
@@ -237,6 +243,7 @@ export class Reconciler {
         const why = error instanceof ShimGone ? "the agent disconnected" : stackOf(error);
         problems.push(`the round over ${directory} was aborted: ${why}`);
       }
+      this.#countWaiting();
     }
     return { entries, findings, problems };
   }

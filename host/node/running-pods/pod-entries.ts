@@ -62,7 +62,7 @@ export class PodEntries {
 }
 
 /** The pod of an entry as `namespace/name`; empty if the runtime named none. */
-export function podOf({ entry }: Pick<ListedEntry, "entry">): string {
+export function podOf({ entry }: ListedEntry): string {
   const identity = podIdentity(entry.plan.cniArgs);
   return identity.ok && identity.value !== undefined ? `${identity.value.namespace}/${identity.value.name}` : "";
 }

@@ -21,7 +21,7 @@ import { traceDirectories } from "./trace-directories.ts";
 
 const timeoutMs = 5000;
 const mebibyte = 1024 * 1024;
-/** Traces get this part of a dump, so that they leave room for the logs. */
+/** Traces get this part of a dump, so that they leave space for the logs. */
 const traceShare = 8;
 /** Maximum findings of lint. They are sorted by file and place. */
 const maxFindings = 500;

@@ -2,16 +2,16 @@
 
 import { expect, test } from "vitest";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
-import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
-import { ConfigurationTexts, definitionPolicyText } from "./daemon-calls.ts";
+import { NotedConfigurations } from "./daemon-calls.ts";
 
-function textOf(texts: ConfigurationTexts, configurations: readonly object[]): string {
+function textOf(wanted: "definitions" | "components", configurations: readonly object[]): string | undefined {
+  const noted = new NotedConfigurations();
   for (const more of configurations) {
     const read = readHostConfiguration({ name: "cluster", type: "plexus", delegates: [{ type: "bridge" }], ...more });
     if (!read.ok) throw new Error(read.fault.msg);
-    texts.note(read.value);
+    noted.note(read.value);
   }
-  return texts.text();
+  return noted.sentences.find(({ name }) => name === wanted)?.sentence();
 }
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ],
   [[{ profile: "multus" }, {}], "cluster: definitions of kube-system are trusted, all others are bound by 0 rules"],
 ])("The definitions of the configurations %j are described", (configurations, text) => {
-  expect(textOf(new ConfigurationTexts(definitionPolicyText), configurations)).toBe(text);
+  expect(textOf("definitions", configurations)).toBe(text);
 });
 
 const pem = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n";
@@ -46,5 +46,5 @@ test.each([
   ],
   [{ require: { digests: digests.slice(1) } }, "every component must have the digest listed"],
 ])("The demands on components of %j are described", (wasm, text) => {
-  expect(textOf(new ConfigurationTexts((read) => nodeRequirementText(read.wasm)), [{ wasm }])).toBe(`cluster: ${text}`);
+  expect(textOf("components", [{ wasm }])).toBe(`cluster: ${text}`);
 });

@@ -167,48 +167,30 @@ export class DaemonCalls {
 /** Maximum number of configurations that are remembered. A node has one or two. */
 const maxConfigurations = 16;
 
-/** A sentence about each configuration, by its name. */
-export class ConfigurationTexts {
-  readonly #texts = new Map<string, string>();
-  readonly #describe: (configuration: HostConfiguration) => string;
+/** The configurations of one daemon's calls, by their names. The daemon learns a configuration with a call. */
+export class NotedConfigurations {
+  readonly #last = new Map<string, HostConfiguration>();
 
-  constructor(describe: (configuration: HostConfiguration) => string) {
-    this.#describe = describe;
-  }
-
-  /** Remembers a call's configuration. */
-  note(configuration: HostConfiguration): void {
-    const { name } = configuration;
-    if (!this.#texts.has(name) && this.#texts.size >= maxConfigurations) return;
-    this.#texts.set(name, `${name}: ${this.#describe(configuration)}`);
-  }
-
-  /** One sentence for each configuration. */
-  text(): string {
-    return this.#texts.size === 0 ? "no call has come yet" : [...this.#texts.values()].join("; ");
-  }
-}
-
-/** The configurations of one daemon's calls. */
-class NotedConfigurations {
-  readonly #definitions = new ConfigurationTexts(definitionPolicyText);
-  readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
-
-  /** The sentences, by their names in the status. */
+  /** Sentences about them, by their names in the status. */
   readonly sentences: readonly { readonly name: string; readonly sentence: () => string }[] = [
-    { name: "definitions", sentence: () => this.#definitions.text() },
-    { name: "components", sentence: () => this.#components.text() },
+    { name: "definitions", sentence: () => this.#describe(definitionPolicyText) },
+    { name: "components", sentence: () => this.#describe(({ wasm }) => nodeRequirementText(wasm)) },
   ];
 
   /** Notes the configuration of a runtime's call. */
   note(configuration: HostConfiguration): void {
-    this.#definitions.note(configuration);
-    this.#components.note(configuration);
+    const { name } = configuration;
+    if (this.#last.has(name) || this.#last.size < maxConfigurations) this.#last.set(name, configuration);
+  }
+
+  #describe(describe: (configuration: HostConfiguration) => string): string {
+    const all = [...this.#last].map(([name, configuration]) => `${name}: ${describe(configuration)}`);
+    return all.length === 0 ? "no call has come yet" : all.join("; ");
   }
 }
 
 /** A clause about the policy for definitions. */
-export function definitionPolicyText({ profile, definitions }: Pick<HostConfiguration, "profile" | "definitions">): string {
+function definitionPolicyText({ profile, definitions }: Pick<HostConfiguration, "profile" | "definitions">): string {
   const { trusted, rules } = definitions;
   if (trustsEverybody({ trusted })) {
     const why = profile === "multus" ? "profile multus" : "definitions.trusted has *";

@@ -1,6 +1,6 @@
 // The node of the daemon's process: what all of its calls share.
 
-import { planFeatures, poolFeature, recordCall } from "../../../features/list.ts";
+import { callRecorders, planFeatures, poolFeature } from "../../../features/list.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { PoolSource, ResidentPools } from "../../capabilities/leases/pool-source.ts";
 import type { Node } from "../../engine/node.ts";
@@ -8,6 +8,7 @@ import { keptConfigurationsWith } from "../../node/reconcile/kept-configurations
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
+import { bootId } from "../../system/boot-id.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { DaemonClusters } from "./daemon-clusters.ts";
@@ -18,6 +19,7 @@ import type { ResidentParts } from "./resident-parts.ts";
 export class DaemonNode implements Node {
   readonly clock: Clock;
   readonly startedAt: Date;
+  readonly bootId = bootId();
   readonly features = planFeatures;
   readonly writer = backgroundWriter(undefined, new RecycledFiles());
   /** Exclude the daemon's calls, rounds and features from each other. */
@@ -26,7 +28,7 @@ export class DaemonNode implements Node {
   readonly openCluster: Node["openCluster"];
   readonly openDelegates: Node["openDelegates"];
   readonly observe: NonNullable<Node["observe"]>;
-  readonly recordCall: NonNullable<Node["recordCall"]>;
+  readonly #residents: ResidentParts;
   readonly #pools: Promise<ResidentPools> | undefined;
 
   constructor(
@@ -41,7 +43,7 @@ export class DaemonNode implements Node {
     this.openCluster = (configuration, warn) => clusters.open(configuration, warn);
     this.openDelegates = async (call) => delegates.open(call, this.#poolsFor(call.configuration));
     this.observe = (request) => telemetry.observe(request);
-    this.recordCall = (...call) => residents.recordCall(...call) ?? recordCall(...call);
+    this.#residents = residents;
     this.#pools = poolFeature?.resident({
       nodeName: clusters.nodeName,
       clock,
@@ -51,6 +53,11 @@ export class DaemonNode implements Node {
     });
     // A step that names a pool gets the failure.
     this.#pools?.catch(() => undefined);
+  }
+
+  /** A recording that a client of the daemon asks for comes before the configuration's. */
+  get recorders(): Node["recorders"] {
+    return [...this.#residents.recorders, ...callRecorders];
   }
 
   /** Goes on with the pools of the cluster that earlier calls in these state directories have used. */

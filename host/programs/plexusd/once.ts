@@ -3,7 +3,7 @@
 // (scripts/one-shot-scripts.ts), so that a call loads nothing of the daemon's own parts.
 
 import { Socket } from "node:net";
-import { planFeatures, recordCall } from "../../../features/list.ts";
+import { callRecorders, planFeatures } from "../../../features/list.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import type { Node } from "../../engine/node.ts";
 import { CallSession } from "../../engine/session/call-session.ts";
@@ -11,6 +11,7 @@ import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
+import { bootId } from "../../system/boot-id.ts";
 import { systemClock } from "../../system/clock.ts";
 
 /** The descriptor on which the shim passes the stream to an engine that it starts (PROTOCOL.md, "Where the shim finds an engine"). */
@@ -44,10 +45,11 @@ function makeNode(): Node {
   return {
     clock: systemClock,
     startedAt: systemClock.date(),
+    bootId: bootId(),
     takeLock: (shim) => (wanted) => takeLockFor(shim, locks, wanted),
     writer: backgroundWriter(),
     features: planFeatures,
-    recordCall,
+    recorders: callRecorders,
     // Leases and the sandbox are loaded with the first delegate, so that a call without delegates starts faster.
     openDelegates: async ({ configuration, ...of }) => {
       const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");

@@ -4,7 +4,9 @@ import type { ResidentInit, ResidentPart, ResidentSettings, SeenLinks } from "..
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
-import type { RecordCall } from "../../engine/events/call-events.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { CallRecorder } from "../../engine/events/call-events.ts";
+import { hasKey } from "../../engine/planned/feature-hooks.ts";
 import type { InterfaceChanges } from "../../../features/container-changes.ts";
 
 /** The answers of a build without a feature that changes running containers. */
@@ -18,6 +20,7 @@ const noChanges: InterfaceChanges = {
 export class ResidentParts {
   readonly #settings: readonly ResidentSettings[];
   #parts: readonly ResidentPart[] = [];
+  readonly #off = new Map<string, Set<ResidentPart>>();
 
   constructor(settings: readonly ResidentSettings[]) {
     this.#settings = settings;
@@ -71,22 +74,36 @@ export class ResidentParts {
     for (const part of this.#parts) part.agentConnected?.();
   }
 
+  /** Tells the parts of a call that has ended. A part that is off stays out of an ordinary ADD. */
   noteCall(...call: Parameters<NonNullable<ResidentPart["noteCall"]>>): void {
-    for (const part of this.#parts) part.noteCall?.(...call);
+    const [configuration, environment] = call;
+    const isAdd = environment.get("CNI_COMMAND") === "ADD";
+    const off = this.#offOf(configuration);
+    for (const part of this.#parts) {
+      const isOff = part.key !== undefined && !hasKey(configuration, part.key);
+      const wasOff = off.has(part);
+      if (isOff) off.add(part);
+      else off.delete(part);
+      if (!(isAdd && isOff && wasOff)) part.noteCall?.(...call);
+    }
+  }
+
+  /** The parts that were off in the call before with the configuration's name and state directory. */
+  #offOf({ cniDir, name }: HostConfiguration): Set<ResidentPart> {
+    const source = `${cniDir} ${name}`;
+    const off = this.#off.get(source) ?? new Set();
+    this.#off.set(source, off);
+    return off;
   }
 
   podChanged(namespace: string, name: string, pod: Pod | undefined): void {
     for (const part of this.#parts) part.podChanged?.(namespace, name, pod);
   }
 
-  /** Begins to record a call that a client of the daemon has asked for. */
-  readonly recordCall: RecordCall = (...call) => {
-    for (const part of this.#parts) {
-      const recording = part.recordCall?.(...call);
-      if (recording !== undefined) return recording;
-    }
-    return undefined;
-  };
+  /** The recorders of calls that clients of the daemon ask for. */
+  get recorders(): readonly CallRecorder[] {
+    return this.#parts.flatMap(({ recordCall }) => (recordCall === undefined ? [] : [{ record: recordCall }]));
+  }
 
   /** The parts' answers to requests on the status socket, by path. */
   get pages(): NonNullable<ResidentPart["pages"]> {

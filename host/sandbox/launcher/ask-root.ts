@@ -53,7 +53,7 @@ export function askPaths({ descriptor: connection }: LaunchServer): AskPath {
 /** The requests about files. `configurations`: the runtime's directory; undefined: the daemon reads none. */
 export function rootHelp(
   launcher: string,
-  { descriptor }: Pick<LaunchServer, "descriptor">,
+  { descriptor }: LaunchServer,
   ask: AskPath,
   configurations: string | undefined,
 ): RootHelp {

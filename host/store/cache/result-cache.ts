@@ -39,7 +39,8 @@ export interface Cacheable {
 export class ResultCache {
   readonly directory: string;
   readonly #directories: readonly string[];
-  readonly #scratch: MultusScratch;
+  /** An ADD reads nothing of Multus. */
+  readonly #openScratch: () => MultusScratch;
   readonly #writer: FileWriter;
 
   /** `multusDirectory`: state directory of a Multus that attached pods before; its cache is read and removed too. */
@@ -52,7 +53,7 @@ export class ResultCache {
     this.#writer = writer;
     this.directory = `${stateDirectory}/results`;
     this.#directories = multusDirectory === stateDirectory ? [this.directory] : [this.directory, `${multusDirectory}/results`];
-    this.#scratch = new MultusScratch([stateDirectory, multusDirectory], warn);
+    this.#openScratch = () => new MultusScratch([stateDirectory, multusDirectory], warn);
   }
 
   /**
@@ -86,7 +87,7 @@ export class ResultCache {
     const name = cacheFileName(key);
     if (name.ok) await Promise.all(this.#directories.map((directory) => this.#writer.remove(`${directory}/${name.value}`)));
     const { containerId } = key;
-    if (this.#scratch.has(containerId) && this.#cached(containerId).length === 0) this.#scratch.remove(containerId);
+    if (this.#openScratch().has(containerId) && this.#cached(containerId).length === 0) this.#openScratch().remove(containerId);
   }
 
   /**
@@ -95,18 +96,20 @@ export class ResultCache {
    */
   attachments(containerId: string, ifname: string): readonly Cached[] {
     const cached = this.#cached(containerId);
-    const ordered = this.#scratch.networks(containerId, ifname).map((scratched): Cached => {
-      const same = cached.find((each) => each.list.name === scratched.list.name && each.attachment.ifname === scratched.ifname);
-      // Attempted, but never finished: Multus writes its list before the first plugin runs.
-      const attachment = {
-        containerId,
-        ifname: scratched.ifname,
-        netns: "",
-        args: "",
-        capabilityArgs: new Map<string, string>(),
-      };
-      return same ?? { list: scratched.list, attachment, result: undefined };
-    });
+    const ordered = this.#openScratch()
+      .networks(containerId, ifname)
+      .map((scratched): Cached => {
+        const same = cached.find((each) => each.list.name === scratched.list.name && each.attachment.ifname === scratched.ifname);
+        // Attempted, but never finished: Multus writes its list before the first plugin runs.
+        const attachment = {
+          containerId,
+          ifname: scratched.ifname,
+          netns: "",
+          args: "",
+          capabilityArgs: new Map<string, string>(),
+        };
+        return same ?? { list: scratched.list, attachment, result: undefined };
+      });
     return [...ordered, ...cached.filter((each) => !ordered.includes(each))];
   }
 

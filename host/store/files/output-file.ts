@@ -55,14 +55,14 @@ export function writeOutputFile(
 /** The reason why the file must not be written at this path; undefined if it may. */
 export function refusalOf(path: string, replaces: boolean): string | undefined {
   try {
-    const hand = isRoot() ? otherUserOf(dirname(resolve(path))) : undefined;
-    if (hand !== undefined)
-      return `${hand}, who could lead root to another file. Name a file in a directory of root, such as /root, or run the command as that user`;
-    const there = lstatSync(path);
+    const otherOwner = isRoot() ? otherUserOf(dirname(resolve(path))) : undefined;
+    if (otherOwner !== undefined)
+      return `${otherOwner}, who could lead root to another file. Name a file in a directory of root, such as /root, or run the command as that user`;
+    const existing = lstatSync(path);
     if (!replaces) return "the file exists, and is never overwritten. Name another one";
-    if (!there.isFile())
+    if (!existing.isFile())
       return "a link, a directory or another special file is there. Name another file, or - for stdout if the command has it";
-    if (there.uid !== process.geteuid?.()) return `the file there belongs to the user ${there.uid}. Name another file`;
+    if (existing.uid !== process.geteuid?.()) return `the file there belongs to the user ${existing.uid}. Name another file`;
     return undefined;
   } catch (error) {
     return errnoOf(error) === "ENOENT" ? undefined : error instanceof Error ? error.message : String(error);

@@ -2,6 +2,7 @@
 // old one, so that every reader of journals understands it, an older release's too.
 
 import type { AttachmentProgress, JournalEntry, JournalPlan, JournalRecord, PlannedAttachment, PodLinks } from "./entry.ts";
+import { podLinks } from "./entry-file.ts";
 
 /** A plan with its records, as the journal writes them. */
 export interface EntryContent {
@@ -22,15 +23,6 @@ export function withoutAttachment({ plan, progress, pod }: JournalEntry, index: 
   const others = (links: PodLinks["made"]): PodLinks["made"] => links?.filter(({ name }) => name !== removed);
   const left = pod && podLinks({ ...pod, made: others(pod.made), earlier: others(pod.earlier) });
   return contentOf(plan, plan.attachments.toSpliced(index, 1), progress.toSpliced(index, 1), left);
-}
-
-/** The record's value, without empty members. */
-export function podLinks({ cookie, made, earlier = [] }: { readonly [K in keyof PodLinks]: PodLinks[K] | undefined }): PodLinks {
-  return {
-    ...(cookie === undefined ? {} : { cookie }),
-    ...(made === undefined ? {} : { made }),
-    ...(earlier.length === 0 ? {} : { earlier }),
-  };
 }
 
 function contentOf(

@@ -208,3 +208,12 @@ function isRecord(value: unknown): value is JournalRecord {
   if ("attached" in value) return typeof value["attached"] === "number" && typeof value["result"] === "string";
   return ["attempted", "undone", "detaching"].some((key) => typeof value[key] === "number");
 }
+
+/** The record's value, without empty members. */
+export function podLinks({ cookie, made, earlier = [] }: { readonly [K in keyof PodLinks]: PodLinks[K] | undefined }): PodLinks {
+  return {
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(made === undefined ? {} : { made }),
+    ...(earlier.length === 0 ? {} : { earlier }),
+  };
+}

@@ -66,7 +66,7 @@ export function addressStateIn({ type, body }: { readonly type: number; readonly
 }
 
 /** The addresses of one link that a dump has. */
-export function addressesOf({ messages }: Pick<NetlinkAnswer, "messages">, link: number): readonly AddressState[] {
+export function addressesOf({ messages }: NetlinkAnswer, link: number): readonly AddressState[] {
   return messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === link);
 }
 

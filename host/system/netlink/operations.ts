@@ -12,7 +12,6 @@ import {
   type DefaultRoute,
   MAIN_TABLE,
   listedRouteRemoval,
-  routeRestoration,
   type Route,
   routeIn,
   routesRequest,
@@ -54,11 +53,6 @@ export async function listRoutes(shim: NetlinkSender, namespace: string): Promis
  */
 export function deleteRoute(shim: NetlinkSender, namespace: string, route: Route, link?: string): Promise<Result<void>> {
   return change(shim, namespace, listedRouteRemoval(route), `deleting the route ${described(route, link)}`);
-}
-
-/** Restores a route that `deleteRoute` removed. Fault NETLINK_FAILED, also where an equal route exists (EEXIST). */
-export function restoreRoute(shim: NetlinkSender, namespace: string, route: Route, link?: string): Promise<Result<void>> {
-  return change(shim, namespace, routeRestoration(route), `restoring the route ${described(route, link)}`);
 }
 
 /** Adds a default route. `link`: the link's name, for the error. Fault NETLINK_FAILED, also where a default route with this metric exists. */

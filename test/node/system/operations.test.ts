@@ -8,9 +8,10 @@ import { readAddress } from "../../../src/net/ip.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { type EngineSide, callWith } from "../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../shim/testing/workshop.ts";
-import { addDefaultRoute, deleteRoute, listLinks, listRoutes, restoreRoute } from "../../../host/system/netlink/operations.ts";
+import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../../host/system/netlink/operations.ts";
 import type { Link } from "../../../host/system/netlink/link.ts";
-import type { DefaultRoute, Route } from "../../../host/system/netlink/route.ts";
+import { decodeAnswers, encodeRequests } from "../../../host/system/netlink/message.ts";
+import { type DefaultRoute, type Route, routeRestoration } from "../../../host/system/netlink/route.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -47,6 +48,14 @@ async function act<T>(script: (engine: EngineSide) => Promise<T>): Promise<T> {
 
 describe.skipIf(missing("netlink", missingPrivateNamespaces))("in a pod's namespace", () => {
   let pod: PodNamespace;
+
+  /** Restores a deleted route as the undo of `links` does. */
+  async function restore(route: Route): Promise<void> {
+    const request = encodeRequests([routeRestoration(route)]);
+    const { reply } = await act((engine) => engine.netlink({ path: pod.path, request, deadlineMs: 60_000 }));
+    expect(decodeAnswers(reply, 1)).toMatchObject([{ errno: 0 }]);
+  }
+
   beforeEach(() => {
     pod = createPodNamespace("netlink");
     ip("link add eth0 type veth peer name peer0");
@@ -162,7 +171,7 @@ describe.skipIf(missing("netlink", missingPrivateNamespaces))("in a pod's namesp
       const after = shown();
       expect([route.dst, before.length - after.length]).toEqual([route.dst, route.multipath ? 3 : 1]);
       expect(before).toEqual(expect.arrayContaining(after));
-      valueOf(await act((engine) => restoreRoute(engine, pod.path, route)));
+      await restore(route);
       expect(shown()).toEqual(before);
     }
   });
@@ -175,7 +184,7 @@ describe.skipIf(missing("netlink", missingPrivateNamespaces))("in a pod's namesp
     if (route === undefined) throw new Error("the route does not exist");
     valueOf(await act((engine) => deleteRoute(engine, pod.path, route)));
     expect(ip("route show")).not.toContain("10.50.0.0");
-    valueOf(await act((engine) => restoreRoute(engine, pod.path, route)));
+    await restore(route);
     expect(ip("route show")).toBe(before);
   });
 

@@ -37,26 +37,13 @@ export class FlatCodec {
     if (first === undefined) return;
     const payload = this.#types.nullablePayload(type);
     if (payload !== null) {
-      const present = shape.kind === "result" && shape.ok !== null ? 0 : 1;
-      const local = this.#local();
-      out.line(`const ${local} = ${value};`);
-      out.block(`if (${local} === null)`, () => out.line(set(first, `${1 - present}`, "i32")));
-      out.block("else", () => {
-        out.line(set(first, `${present}`, "i32"));
-        this.lower(out, payload, this.#types.isBoxed(payload) ? `${local}.value` : local, slots.slice(1));
-      });
+      this.#lowerNullable(out, payload, value, slots, shape.kind === "result" && shape.ok !== null ? 0 : 1);
       return;
     }
     switch (shape.kind) {
       case "primitive": {
         const core = layout.flatten(type)[0] ?? "i32";
-        const plain =
-          shape.primitive === "bool"
-            ? `(${value} ? 1 : 0)`
-            : shape.primitive === "char"
-              ? `<i32>_memory.char(${value})`
-              : `<${core}>${value}`;
-        out.line(set(first, plain, core));
+        out.line(set(first, primitiveText(shape.primitive, value, core), core));
         return;
       }
       case "enum":
@@ -100,27 +87,49 @@ export class FlatCodec {
         }
         return;
       }
-      case "result": {
-        const { ok, err } = shape;
-        if (ok === null || err === null) {
-          out.line(set(first, `(${value} ? 0 : 1)`, "i32"));
-          return;
-        }
-        const local = this.#local();
-        out.line(`const ${local} = ${value};`);
-        out.block(`if (${local}.isOk)`, () => {
-          out.line(set(first, "0", "i32"));
-          this.lower(out, ok, `${local}.value`, slots.slice(1));
-        });
-        out.block("else", () => {
-          out.line(set(first, "1", "i32"));
-          this.lower(out, err, `${local}.error`, slots.slice(1));
-        });
+      case "result":
+        this.#lowerResult(out, shape, value, slots);
         return;
-      }
       default:
         throw new Error(`no flat form of ${shape.kind}`);
     }
+  }
+
+  /** Lowers a value that the guest spells as its payload or `null`. `present`: the discriminant with the payload. */
+  #lowerNullable(out: Source, payload: TypeRef, value: string, slots: readonly Slot[], present: 0 | 1): void {
+    const [first] = slots;
+    if (first === undefined) return;
+    const local = this.#local();
+    out.line(`const ${local} = ${value};`);
+    out.block(`if (${local} === null)`, () => out.line(set(first, `${1 - present}`, "i32")));
+    out.block("else", () => {
+      out.line(set(first, `${present}`, "i32"));
+      this.lower(out, payload, this.#types.isBoxed(payload) ? `${local}.value` : local, slots.slice(1));
+    });
+  }
+
+  #lowerResult(
+    out: Source,
+    { ok, err }: { readonly ok: TypeRef | null; readonly err: TypeRef | null },
+    value: string,
+    slots: readonly Slot[],
+  ): void {
+    const [first] = slots;
+    if (first === undefined) return;
+    if (ok === null || err === null) {
+      out.line(set(first, `(${value} ? 0 : 1)`, "i32"));
+      return;
+    }
+    const local = this.#local();
+    out.line(`const ${local} = ${value};`);
+    out.block(`if (${local}.isOk)`, () => {
+      out.line(set(first, "0", "i32"));
+      this.lower(out, ok, `${local}.value`, slots.slice(1));
+    });
+    out.block("else", () => {
+      out.line(set(first, "1", "i32"));
+      this.lower(out, err, `${local}.error`, slots.slice(1));
+    });
   }
 
   /** Statements that read a value from `slots`; answers the expression with the value. */
@@ -215,4 +224,10 @@ export class FlatCodec {
     }
     return `(${local} as ${guest})`;
   }
+}
+
+/** The expression of a primitive value as a core value. */
+function primitiveText(primitive: string, value: string, core: string): string {
+  if (primitive === "bool") return `(${value} ? 1 : 0)`;
+  return primitive === "char" ? `<i32>_memory.char(${value})` : `<${core}>${value}`;
 }

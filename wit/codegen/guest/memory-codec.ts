@@ -99,21 +99,9 @@ export class MemoryCodec {
         return;
       }
       switch (shape.kind) {
-        case "list": {
-          const element = this.#show(shape.element);
-          const size = layout.size(shape.element);
-          out.line("const from = <usize>load<u32>(at);");
-          out.line("const length = <i32>load<u32>(at, 4);");
-          out.line(`const list = new Array<${element}>(length);`);
-          if (this.#plain(shape.element)) out.line(`memory.copy(list.dataStart, from, <usize>length * ${size});`);
-          else {
-            out.block("for (let i = 0; i < length; i++)", () =>
-              out.line(`list[i] = ${this.#get(shape.element, `from + <usize>i * ${size}`)};`),
-            );
-          }
-          out.line("return list;");
+        case "list":
+          this.#loadList(out, shape.element);
           break;
-        }
         case "record": {
           const offsets = layout.offsets(shape.fields.map(([, t]) => t)).at;
           const at = (i: number): string => plus("at", offsets[i] ?? 0);
@@ -156,6 +144,20 @@ export class MemoryCodec {
     });
   }
 
+  #loadList(out: Source, element: TypeRef): void {
+    const size = this.#types.layout.size(element);
+    out.line("const from = <usize>load<u32>(at);");
+    out.line("const length = <i32>load<u32>(at, 4);");
+    out.line(`const list = new Array<${this.#show(element)}>(length);`);
+    if (this.#plain(element)) out.line(`memory.copy(list.dataStart, from, <usize>length * ${size});`);
+    else {
+      out.block("for (let i = 0; i < length; i++)", () =>
+        out.line(`list[i] = ${this.#get(element, `from + <usize>i * ${size}`)};`),
+      );
+    }
+    out.line("return list;");
+  }
+
   #store(out: Source, helper: string, type: TypeRef): void {
     const { layout } = this.#types;
     const shape = layout.shape(type);
@@ -175,20 +177,7 @@ export class MemoryCodec {
       }
       switch (shape.kind) {
         case "list":
-          out.line("const length = value.length;");
-          out.line(
-            `store<u32>(at, <u32>_memory.allocateList(length, ${layout.size(shape.element)}, ${layout.alignment(shape.element)}));`,
-          );
-          out.line("store<u32>(at, <u32>length, 4);");
-          out.line("let to = <usize>load<u32>(at);");
-          if (this.#plain(shape.element))
-            out.line(`memory.copy(to, value.dataStart, <usize>length * ${layout.size(shape.element)});`);
-          else {
-            out.block("for (let i = 0; i < length; i++)", () => {
-              out.line(this.#put(shape.element, "to", "value[i]"));
-              out.line(`to += ${layout.size(shape.element)};`);
-            });
-          }
+          this.#storeList(out, shape.element);
           break;
         case "record": {
           const offsets = layout.offsets(shape.fields.map(([, t]) => t)).at;
@@ -227,6 +216,22 @@ export class MemoryCodec {
           out.line(this.#put(type, "at", "value"));
       }
     });
+  }
+
+  #storeList(out: Source, element: TypeRef): void {
+    const { layout } = this.#types;
+    const size = layout.size(element);
+    out.line("const length = value.length;");
+    out.line(`store<u32>(at, <u32>_memory.allocateList(length, ${size}, ${layout.alignment(element)}));`);
+    out.line("store<u32>(at, <u32>length, 4);");
+    out.line("let to = <usize>load<u32>(at);");
+    if (this.#plain(element)) out.line(`memory.copy(to, value.dataStart, <usize>length * ${size});`);
+    else {
+      out.block("for (let i = 0; i < length; i++)", () => {
+        out.line(this.#put(element, "to", "value[i]"));
+        out.line(`to += ${size};`);
+      });
+    }
   }
 
   /** Whether the guest's array has the same bytes as the list, so that it can be copied. */

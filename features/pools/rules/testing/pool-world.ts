@@ -82,7 +82,7 @@ class NodeMachine extends Machine {
 }
 
 class ControllerMachine extends Machine {
-  readonly seen = new Map<string, { readonly resourceVersion: string; readonly sinceMs: number }>();
+  readonly seen = new Map<string, { readonly resourceVersion: string; readonly since: number }>();
 }
 
 /** The world. Each method is one event; an event that is not possible now does nothing. */
@@ -281,9 +281,9 @@ export class PoolWorld {
     if (controller === undefined || block === undefined) return;
     const known = controller.seen.get(block.name);
     const isSame = known?.resourceVersion === block.resourceVersion && block.isOrphaned;
-    const markedForMs = isSame ? controller.monotonicMs - known.sinceMs : undefined;
+    const markedForMs = isSame ? controller.monotonicMs - known.since : undefined;
     if (block.isOrphaned && !isSame) {
-      controller.seen.set(block.name, { resourceVersion: block.resourceVersion, sinceMs: controller.monotonicMs });
+      controller.seen.set(block.name, { resourceVersion: block.resourceVersion, since: controller.monotonicMs });
     }
     const podsBound = [...this.#pods.values()].filter((node) => node === block.node).length;
     const step = nextFreeStep({

@@ -12,8 +12,8 @@ export function foreignCode(program: string, places: readonly string[]): string 
       .map((directory) => join(directory, "node_modules"))
       .filter((directory) => existsSync(directory));
     for (const path of [program, ...packages, ...places.filter((each) => existsSync(each))]) {
-      const hand = otherUserOf(resolve(path));
-      if (hand !== undefined) return hand;
+      const otherOwner = otherUserOf(resolve(path));
+      if (otherOwner !== undefined) return otherOwner;
     }
     return undefined;
   } catch (error) {

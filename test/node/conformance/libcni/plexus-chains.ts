@@ -4,21 +4,20 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Attachment } from "../../../../src/cni/attachment.ts";
+import { type Attachment, attachmentKey } from "../../../../src/cni/attachment.ts";
 import { cachedAttachments, cachedResultText, cacheFileName, encodeCache } from "../../../../src/cni/cache.ts";
 import type { AttachmentContext, ChainContext, ChainStep, StepOutcome } from "../../../../src/cni/chain-step.ts";
 import { addChain, checkChain, delChain, statusChain } from "../../../../src/cni/chains.ts";
 import { appendSubdirectoryPlugins } from "../../../../src/cni/config-directory.ts";
 import { printCniArgs, splitCniArgs } from "../../../../src/cni/environment.ts";
 import { readPluginFailure } from "../../../../src/cni/error-json.ts";
-import { staleAmong } from "../../../../src/cni/gc-attachments.ts";
 import { gcChain } from "../../../../src/cni/gc-chain.ts";
 import { listOfOne, parseNetworkList, parsePluginConf, type NetworkList } from "../../../../src/cni/network-list.ts";
-import { validateChain } from "../../../../src/cni/validate-chain.ts";
 import { fault, type Fault } from "../../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../../src/fault/result.ts";
 import type { OracleRuntime } from "./oracle.ts";
 import { defaultRuntime, textOf, type Operation, type Scenario } from "./scenario.ts";
+import { validateChain } from "./validate-chain.ts";
 
 /** The directories in which one side, Plexus or libcni, runs a scenario. */
 export interface Workspace {
@@ -144,7 +143,10 @@ function perform(operation: Operation, list: NetworkList, runtime: OracleRuntime
     }
     case "GC": {
       const valid = (operation.valid ?? []).map(({ containerID, ifname }) => ({ containerId: containerID, ifname }));
-      const stale = staleAmong(cache.all(list.name), valid).map((entry) => ({
+      // libcni runs DEL for each attachment that the runtime no longer lists as valid, with the current list, before GC.
+      const keys = new Set(valid.map(attachmentKey));
+      const cached = cache.all(list.name).filter((entry) => !keys.has(attachmentKey(entry)));
+      const stale = cached.map((entry) => ({
         attachment: { ...entry, args: printCniArgs(entry.args ?? []) },
         result: entry.result,
       }));

@@ -1,12 +1,13 @@
-// Validates a list against its plugins (L-14): each must be installed and support exactly the list's version.
+// Validates a list against its plugins as libcni's ValidateNetworkList does (L-14): each must be installed and support exactly the list's version. Plexus itself asks for
+// versions before an ADD only; this chain compares its reading of their answers with libcni's.
 
-import { type Fault, fault } from "../fault/fault.ts";
-import { quote } from "../json/quote.ts";
-import { chainFailed } from "./chains.ts";
-import type { Chain, ChainContext } from "./chain-step.ts";
-import { stepEnvironment } from "./environment.ts";
-import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "./version-answer.ts";
-import { DEFAULT_VERSION } from "./versions.ts";
+import { type Fault, fault } from "../../../../src/fault/fault.ts";
+import { quote } from "../../../../src/json/quote.ts";
+import { chainFailed } from "../../../../src/cni/chains.ts";
+import type { Chain, ChainContext } from "../../../../src/cni/chain-step.ts";
+import { stepEnvironment } from "../../../../src/cni/environment.ts";
+import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "../../../../src/cni/version-answer.ts";
+import { DEFAULT_VERSION } from "../../../../src/cni/versions.ts";
 
 /**
  * Asks every plugin of the list for its versions. Faults are joined, with the first one's kind and code. Answers the capabilities
