@@ -12,10 +12,7 @@ import { withoutCustomSections } from "./core-module.ts";
 import { delegateWorld, witOfDelegate } from "./delegate-world.ts";
 import { type CoreFunctionImport, withUniqueImports } from "./go-imports.ts";
 import { goRuntimeText, wasiModule } from "./go-runtime.ts";
-import { goPackagePath } from "./language.ts";
-
-/** The first release with go:wasmexport. */
-const minimumMinor = 24;
+import { goPackagePath, goVersion } from "./language.ts";
 
 /** Compiles the module of `go.mod`. Throws an Error for the author, with the compiler's messages. */
 export async function compileGo({ dir, declaration, abi }: LanguageInput): Promise<CompiledComponent> {
@@ -64,9 +61,9 @@ async function requireGo(dir: string): Promise<void> {
   const { status, output } = await run(["env", "GOVERSION"], dir);
   const [, minor = ""] = /^go1\.(\d+)/m.exec(output) ?? [];
   // A development version, or a toolchain that does not answer, leaves the verdict to the compiler.
-  if (status !== 0 || minor === "" || Number(minor) >= minimumMinor) return;
+  if (status !== 0 || minor === "" || Number(minor) >= Number(goVersion.slice("1.".length))) return;
   throw new Error(
-    `delegates in Go need Go 1.${minimumMinor} or newer, and ${output.trim()} is installed. To do: install Go from https://go.dev/dl`,
+    `delegates in Go need Go ${goVersion} or newer, and ${output.trim()} is installed. To do: install Go from https://go.dev/dl`,
   );
 }
 
@@ -103,7 +100,7 @@ function run(args: readonly string[], cwd: string): Promise<{ readonly status: n
     child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.on("error", (cause) => {
       reject(
-        new Error(`go does not start (${cause.message}): install Go 1.${minimumMinor} or newer from https://go.dev/dl`),
+        new Error(`go does not start (${cause.message}): install Go ${goVersion} or newer from https://go.dev/dl`),
       );
     });
     child.on("close", (status) => resolve({ status, output: Buffer.concat(chunks).toString() }));

@@ -19,6 +19,9 @@ export type LanguageId = "as" | "js" | "ts" | "rust" | "go" | "python";
 /** The version of componentize-py that the tests run. */
 export const componentizePyVersion = "0.25.1";
 
+/** The first release of Go that builds delegates: it has `go:wasmexport`. The tests run 1.26. */
+export const goVersion = "1.24";
+
 /** The directory of the kit's Go packages for an ABI, within the delegate's directory. */
 export function goPackagePath(abi: string): string {
   return `node_modules/@plexus-cni/sdk/go/${abi}`;

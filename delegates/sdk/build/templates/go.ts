@@ -1,6 +1,6 @@
 // The template of a delegate in Go, with the package plexus of the kit.
 
-import { goPackagePath } from "../language.ts";
+import { goPackagePath, goVersion } from "../language.ts";
 import { type Template, type TemplateInit } from "./template.ts";
 
 const source = ({ capabilities }: TemplateInit): string => `// Describe the delegate in one or two sentences.
@@ -88,7 +88,7 @@ func invalidConfig(field, why string) error {
 /** The package of the kit is a directory of node_modules, so Go asks no proxy for it. */
 const manifest = ({ name, abi }: TemplateInit): string => `module ${name}
 
-go 1.24
+go ${goVersion}
 
 require plexus v0.0.0
 
