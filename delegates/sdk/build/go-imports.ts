@@ -48,7 +48,10 @@ export function withUniqueImports(binary: Uint8Array): { readonly imports: CoreF
     maxItems,
   );
   const renamed = Uint8Array.from(section(2, [...leb128(imports.length), ...bytes]));
-  const module = Buffer.concat([binary.subarray(0, preambleBytes), ...parts.map((each) => (each === part ? renamed : each.whole))]);
+  const module = Buffer.concat([
+    binary.subarray(0, preambleBytes),
+    ...parts.map((each) => (each === part ? renamed : each.whole)),
+  ]);
   return { imports, module };
 }
 

@@ -99,9 +99,7 @@ function run(args: readonly string[], cwd: string): Promise<{ readonly status: n
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.on("error", (cause) => {
-      reject(
-        new Error(`go does not start (${cause.message}): install Go ${goVersion} or newer from https://go.dev/dl`),
-      );
+      reject(new Error(`go does not start (${cause.message}): install Go ${goVersion} or newer from https://go.dev/dl`));
     });
     child.on("close", (status) => resolve({ status, output: Buffer.concat(chunks).toString() }));
   });

@@ -72,10 +72,7 @@ function rootFiles(
   const { plugin, functions } = goExports(model, iface, interfaceOf(model, iface), types, codec, docs);
   return [
     ["types.go", `${banner}\npackage plexus\n\n${declared.join("")}${plugin}`],
-    [
-      "exports_wasip1.go",
-      `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${codec.file()}\n${functions}`,
-    ],
+    ["exports_wasip1.go", `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${codec.file()}\n${functions}`],
   ];
 }
 

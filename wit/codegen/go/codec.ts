@@ -100,10 +100,7 @@ export class GoCodec {
       case "enum":
         return [`uint32(abi.LoadU8(${base}+${offset}))`];
       case "option":
-        return [
-          `uint32(abi.LoadU8(${base}+${offset}))`,
-          ...this.flat(shape.inner, base, offset + layout.payloadOffset(type)),
-        ];
+        return [`uint32(abi.LoadU8(${base}+${offset}))`, ...this.flat(shape.inner, base, offset + layout.payloadOffset(type))];
       default:
         throw unsupported(type);
     }
@@ -114,7 +111,8 @@ export class GoCodec {
     return this.flat(type, base, offset).map((text, index) => {
       const [, kind = "", at = ""] = /abi\.Load(\w+)\(([^)]*)\)/.exec(text) ?? [];
       const given = `flat${first + index}`;
-      const value = kind === "Bool" ? `${given} != 0` : `${goPrimitives[kind.toLowerCase() as "u8"] ?? kind.toLowerCase()}(${given})`;
+      const value =
+        kind === "Bool" ? `${given} != 0` : `${goPrimitives[kind.toLowerCase() as "u8"] ?? kind.toLowerCase()}(${given})`;
       return `abi.Store${kind}(${at}, ${value})`;
     });
   }

@@ -39,14 +39,7 @@ function resultText({ result }: WitFunction, types: GoTypes): string {
   return shape.ok === null ? "error" : `(${types.text(shape.ok)}, error)`;
 }
 
-function exportText(
-  id: string,
-  iface: string,
-  name: string,
-  definition: WitFunction,
-  types: GoTypes,
-  codec: GoCodec,
-): string {
+function exportText(id: string, iface: string, name: string, definition: WitFunction, types: GoTypes, codec: GoCodec): string {
   const { layout } = types;
   const { params, spilled } = layout.signature(definition);
   const { result } = definition;

@@ -64,8 +64,7 @@ function functionText(
   if (list.length > 0) {
     const alignment = Math.max(...list.map(({ type }) => layout.alignment(type)));
     lines.push(`args := abi.Alloc(${end}, ${alignment})`);
-    for (const [index, param] of list.entries())
-      lines.push(codec.store(param.type, plus("args", at[index] ?? 0), param.name));
+    for (const [index, param] of list.entries()) lines.push(codec.store(param.type, plus("args", at[index] ?? 0), param.name));
     if (spilled) flat.push("args");
     else for (const [index, { type }] of list.entries()) flat.push(...codec.flat(type, "args", at[index] ?? 0));
   }
