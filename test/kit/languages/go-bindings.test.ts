@@ -159,6 +159,13 @@ func (delegate) Status(request plexus.StatusRequest) error { return said(request
 `;
 }
 
+/** The JSON of a fault with the code 100. */
+function saidBy(answer: unknown): unknown {
+  const { err } = answer as { readonly err?: { readonly code: number; readonly msg: string } };
+  if (err?.code !== 100) throw new Error(`the delegate answered ${JSON.stringify(answer)}`);
+  return JSON.parse(err.msg);
+}
+
 describe.skipIf(missing("the Go packages of the contract", go))("the Go packages of the contract", () => {
   let dir: string;
   let component: Callable;
@@ -175,7 +182,7 @@ describe.skipIf(missing("the Go packages of the contract", go))("the Go packages
     writeGoModule(join(dir, goPackagePath(currentAbi)), currentAbi);
     writeFileSync(join(dir, "main.go"), program());
     const { bytes, warnings } = await buildDelegate({ dir, outFile: join(dir, "build/caller.wasm") });
-    expect(warnings).toEqual([]);
+    if (warnings.length > 0) throw new Error(warnings.join("\n"));
     const admitted = new Admission().admit(bytes, { granted: capabilities, limits: defaultLimits });
     if (!admitted.ok) throw new Error(admitted.fault.msg);
     component = new CompiledComponents().add(admitted.value);
@@ -192,11 +199,6 @@ describe.skipIf(missing("the Go packages of the contract", go))("the Go packages
     const outcome = await callSuspendable(component, call, host).outcome;
     if (outcome.kind === "broken") throw new Error(`${outcome.message} ${JSON.stringify(outcome)}`);
     return outcome.answer;
-  };
-  /** The JSON of a fault with the code 100. */
-  const saidBy = (answer: unknown): unknown => {
-    expect(answer).toMatchObject({ err: { code: 100 } });
-    return JSON.parse((answer as { err: { msg: string } }).err.msg);
   };
   const runs = { numRuns: 6, seed: testSeed("the Go packages of the contract") };
   const terms = { call: { remainingMs: 15_000, granted: [] }, attachment: { containerId: "c1", ifname: "eth0", args: [] } };
