@@ -159,6 +159,13 @@ func (delegate) Status(request plexus.StatusRequest) error { return said(request
 `;
 }
 
+type Host = (capability: string, func: string, args: readonly unknown[]) => unknown;
+
+/** The host of a verb that calls nothing. */
+const unused: Host = (capability, func) => {
+  throw new Error(`${capability}.${func} was called`);
+};
+
 /** The JSON of a fault with the code 100. */
 function saidBy(answer: unknown): unknown {
   const { err } = answer as { readonly err?: { readonly code: number; readonly msg: string } };
@@ -190,10 +197,6 @@ describe.skipIf(missing("the Go packages of the contract", go))("the Go packages
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  type Host = (capability: string, func: string, args: readonly unknown[]) => unknown;
-  const unused: Host = (capability, func) => {
-    throw new Error(`${capability}.${func} was called`);
-  };
   const answerOf = async (verb: Verb, request: unknown, host: Host = unused): Promise<unknown> => {
     const call = { verb, request: request as VerbTypes[Verb]["request"], limits: defaultLimits, deadlineMs: 60_000 };
     const outcome = await callSuspendable(component, call, host).outcome;
