@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { currentAbi } from "../delegates/sdk/build/abi.ts";
 import { buildDelegate } from "../delegates/sdk/build/build-delegate.ts";
-import type { LanguageId } from "../delegates/sdk/build/language.ts";
+import { goPackagePath, type LanguageId } from "../delegates/sdk/build/language.ts";
 import { writeScaffold } from "../delegates/sdk/build/scaffold.ts";
 import { prepared, type PreparedComponent } from "../delegates/sdk/component/run.ts";
 import { readVectors, type Vector } from "../delegates/sdk/testing/vector.ts";
 import { limitsOf } from "../host/sandbox/limits.ts";
 import { pythonEnvironment } from "../test/lab/python/toolchain.ts";
+import { go } from "../test/lab/requires.ts";
 import { cargoEnvironment } from "../test/lab/rust/toolchain.ts";
+import { writeGoModule } from "../scripts/write-go-module.ts";
 import { type Benchmark, inTurns, quantile, timed } from "./measure.ts";
 
 /** A language, or the second interpreter of JavaScript. */
@@ -89,6 +91,7 @@ async function guestOf(id: GuestId): Promise<Guest> {
     const wit = join(dir, "node_modules/@plexus-cni/sdk/wit");
     mkdirSync(wit, { recursive: true });
     cpSync(join("wit", currentAbi), join(wit, currentAbi), { recursive: true });
+    writeGoModule(join(dir, goPackagePath(currentAbi)), currentAbi);
     const { bytes } = await buildDelegate({ dir, outFile: join(dir, "build/greeter.wasm"), interpreter });
     const [vector] = await readVectors(join(dir, "vectors"));
     if (vector === undefined) throw new Error("the template has no vector");
@@ -135,6 +138,7 @@ export const guestBenchmarks: readonly Benchmark[] = [
     const found = cargoEnvironment();
     return "missing" in found ? found.missing : { ...found };
   }),
+  guestRow("go", () => go() ?? {}),
   guestRow("python", () => {
     const found = pythonEnvironment();
     return "missing" in found ? found.missing : { ...found };

@@ -47,12 +47,12 @@ lower deciles of calls in turns, on a machine with two cores that had other work
 ${rows.join("")}
 - A cold call includes the component's admission and compilation. A node does both once for each component.
 - A warm call runs on a new instance, as each call on a node does. The time of the sandbox process, which is the same for all languages, is not included.
-- [Write a delegate in JavaScript, TypeScript, Rust or Python](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
+- [Write a delegate in JavaScript, TypeScript, Rust, Go or Python](../how-to/write-a-delegate.md) has the rest; \`npm run bench -- --only guest\` measures the warm calls in turns.
 - JavaScript and TypeScript have QuickJS as their interpreter, unless the build has \`--interpreter=starlingmonkey\`. A component with StarlingMonkey exceeds one default limit:
   a node needs \`wasm.limits.componentMiB\` 14.
 - A component in Python exceeds two default limits: a node needs \`wasm.limits.componentMiB\` 20 and \`wasm.limits.coreInstances\` 48.
-
-Go has no template: its own compiler makes modules that import WASI, which a node refuses.
+- A component in Go has the runtime of Go's own compiler, which starts in each call. The template is within all default limits; a delegate with the package \`net\` needs
+  \`wasm.limits.componentMiB\` 5.
 `;
 }
 

@@ -29,7 +29,7 @@ function oneShotPods(): readonly (readonly [string, Meaning])[] {
 }
 
 function guestRows(): readonly (readonly [string, Meaning])[] {
-  const titles = { as: "AssemblyScript", js: "JavaScript", rust: "Rust", python: "Python" };
+  const titles = { as: "AssemblyScript", js: "JavaScript", rust: "Rust", go: "Go", python: "Python" };
   return Object.entries(titles).map(([id, title]) => {
     const what = `a warm ADD of the kit's template in ${title} on a new instance, against the same in AssemblyScript`;
     return [`guest-${id}`, { what, target: comparison }] as const;

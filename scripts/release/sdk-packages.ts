@@ -8,6 +8,7 @@ import { readAbi, releasedAbis } from "../../delegates/sdk/build/abi.ts";
 import { docsOf } from "../../wit/codegen/docs.ts";
 import { contractPath, modelPath } from "../../wit/codegen/releases.ts";
 import { writeBindings } from "../write-bindings.ts";
+import { writeGoModule } from "../write-go-module.ts";
 import { javaScriptTypes } from "../../wit/codegen/javascript/declarations.ts";
 import { refuseUnresolved } from "../refuse-unresolved.ts";
 import { npmPack } from "./npm-package.ts";
@@ -96,16 +97,17 @@ export async function stageSdk(root: string, directory: string, repository: stri
     peerDependencies: manifest.peerDependencies,
     peerDependenciesMeta: manifest.peerDependenciesMeta,
     exports: Object.fromEntries([...exported, ...files]),
-    files: ["dist", "docs", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
+    files: ["dist", "docs", "types", "assembly", "go", "wit", "asconfig.json", "tsconfig.guest.json"],
   });
 }
 
-/** Writes the contract of one version, with its types for JavaScript. */
+/** Writes the contract of one version, with its types for JavaScript and its Go module. */
 function stageAbi(root: string, directory: string, version: string): void {
   for (const path of [contractPath(version), modelPath(version)]) cpSync(join(root, "wit", path), join(directory, "wit", path));
   const abi = readAbi(version);
   if (abi === null) throw new Error(`wit/${version} can't be read`);
   writeFileSync(join(directory, "wit", version, "delegate.d.ts"), javaScriptTypes(abi.model, docsOf(abi.wit)));
+  writeGoModule(join(directory, "go", version), version);
 }
 
 /** Writes the files of `create-plexus-delegate` into `directory`. */

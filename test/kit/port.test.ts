@@ -74,7 +74,9 @@ test("the command prints the table and the command that makes the delegate", asy
       runProgram({ commands: [portCommand], version: "0.1.0" }, ["port", ...args], { say: add, warn: add, colour: false });
     expect(await run(file)).toBe(0);
     expect(lines[0]).toMatch(/^your plugin calls +at +capability +in a delegate$/);
-    expect(lines.at(-1)).toBe("\nplexus-delegate new NAME routing links sysctl firewall delegation");
+    expect(lines.at(-1)).toBe(
+      "\nplexus-delegate new NAME routing links sysctl firewall delegation\nWith --language go, code without these calls can stay in Go.",
+    );
     expect(await run(join(dir, "absent.go"))).toBe(2);
     expect(lines.at(-1)).toContain("absent.go");
   } finally {

@@ -59,6 +59,8 @@ const compilers: Readonly<Record<Language["id"], { readonly load: () => Promise<
     sources: async (dir) => (await import("./javascript-sources.ts")).digestSources(dir),
   },
   rust: { load: async () => (await import("./rust.ts")).compileRust, sources: undefined },
+  // Go's own cache has the packages that did not change.
+  go: { load: async () => (await import("./go.ts")).compileGo, sources: undefined },
   // 18 MB for each change of a source would fill the cache.
   python: { load: async () => (await import("./python.ts")).compilePython, sources: undefined },
 };

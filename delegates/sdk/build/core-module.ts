@@ -28,14 +28,15 @@ export function section(id: number, body: Iterable<number>): number[] {
   return [id, ...leb128(bytes.length), ...bytes];
 }
 
-function name(text: string): number[] {
+/** A name: its length and its UTF-8. */
+export function nameBytes(text: string): number[] {
   const bytes = utf8.encode(text);
   return [...leb128(bytes.length), ...bytes];
 }
 
 /** A custom section's bytes. */
 export function customSection(title: string, body: Uint8Array): number[] {
-  return section(0, [...name(title), ...body]);
+  return section(0, [...nameBytes(title), ...body]);
 }
 
 /** One import of a core module. */
@@ -86,7 +87,7 @@ function renamedExports(part: Section, names: ReadonlyMap<string, string>): numb
   const read = () => ({ old: reader.name("an export's name"), kind: reader.byte("an export"), index: reader.u32("an index") });
   const renamed = many(reader, "exports", read, maxItems).flatMap(({ old, kind, index }) => {
     const newName = old === "memory" ? old : names.get(old);
-    return newName === undefined ? [] : [[...name(newName), kind, ...leb128(index)]];
+    return newName === undefined ? [] : [[...nameBytes(newName), kind, ...leb128(index)]];
   });
   return [...leb128(renamed.length), ...renamed.flat()];
 }

@@ -14,10 +14,18 @@ export interface Language {
 }
 
 /** A language's name on the command line: `plexus-delegate new NAME --language ID`. */
-export type LanguageId = "as" | "js" | "ts" | "rust" | "python";
+export type LanguageId = "as" | "js" | "ts" | "rust" | "go" | "python";
 
 /** The version of componentize-py that the tests run. */
 export const componentizePyVersion = "0.25.1";
+
+/** The first release of Go that builds delegates: it has `go:wasmexport`. The tests run 1.26. */
+export const goVersion = "1.24";
+
+/** The directory of the kit's Go packages for an ABI, within the delegate's directory. */
+export function goPackagePath(abi: string): string {
+  return `node_modules/@plexus-cni/sdk/go/${abi}`;
+}
 
 /** The interpreters of JavaScript. The first is the default. */
 export const interpreters = ["quickjs", "starlingmonkey"] as const;
@@ -31,6 +39,7 @@ export const languages: readonly Language[] = [
   { id: "js", title: "JavaScript", entry: "src/index.js" },
   { id: "ts", title: "TypeScript", entry: "src/index.ts" },
   { id: "rust", title: "Rust", entry: "Cargo.toml" },
+  { id: "go", title: "Go", entry: "go.mod" },
   { id: "python", title: "Python", entry: "src/delegate.py" },
 ];
 

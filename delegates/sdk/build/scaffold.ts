@@ -7,6 +7,7 @@ import { currentAbi } from "./abi.ts";
 import { nameRefusal } from "./delegate-name.ts";
 import type { LanguageId } from "./language.ts";
 import { assemblyScript } from "./templates/assemblyscript.ts";
+import { go } from "./templates/go.ts";
 import { javaScript, typeScript } from "./templates/javascript.ts";
 import { python } from "./templates/python.ts";
 import { rust } from "./templates/rust.ts";
@@ -80,7 +81,7 @@ export function scaffold({
 
 function templateOf(language: LanguageId, home: Home, kind: Kind | undefined): Template {
   if (language === "as") return assemblyScript(guestConfig[home.kind], kind?.source);
-  return { js: javaScript, ts: typeScript, rust, python }[language];
+  return { js: javaScript, ts: typeScript, rust, go, python }[language];
 }
 
 /** The requests and answers of a new delegate, one for each kind of answer. */

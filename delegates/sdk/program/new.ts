@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { isPackaged } from "../build/kit-files.ts";
-import { componentizePyVersion, type Language, type LanguageId, languages } from "../build/language.ts";
+import { componentizePyVersion, goVersion, type Language, type LanguageId, languages } from "../build/language.ts";
 import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
 import { type KindName, kindNamed, kinds } from "../build/templates/kinds/kinds.ts";
 import { version } from "../../../host/system/version.ts";
@@ -55,14 +55,18 @@ export const newCommand: Command = {
     output.say(`Created ${dir}/. Next:
   cd ${dir}
 ${toolchain(language)}  npm install-test     # installs the kit${isPackaged || values.has("sdk") ? "" : " (the package @plexus-cni/sdk)"}, builds build/${name}.wasm and runs its vectors
-Then change ${language === "rust" ? "src/lib.rs" : entry}. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
+Then change ${sourceOf[language] ?? entry}. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
     return exitCode.success;
   },
 };
 
+/** The file with the verbs, in languages whose entry is another one. */
+const sourceOf: Readonly<Partial<Record<LanguageId, string>>> = { rust: "src/lib.rs", go: "main.go" };
+
 /** The line that installs a compiler, which npm does not have. */
 function toolchain(language: LanguageId): string {
   if (language === "rust") return "  rustup target add wasm32-unknown-unknown   # of https://rustup.rs\n";
+  if (language === "go") return `  go version          # Go ${goVersion} or newer, of https://go.dev/dl\n`;
   if (language !== "python") return "";
   return `  python3 -m venv .venv && .venv/bin/pip install componentize-py==${componentizePyVersion}\n`;
 }
@@ -79,10 +83,8 @@ function languageNamed(id: string): Language {
   const found = languages.find((each) => each.id === id || each.title.toLowerCase() === id.toLowerCase());
   if (found !== undefined) return found;
   const valid = languages.map((each) => each.id);
-  const isGo = ["go", "golang", "tinygo"].includes(id.toLowerCase());
-  const hint = isGo
-    ? ". The kit builds no delegates in Go: plexus-delegate port FILE.go prints which capability stands for each call of a plugin in Go"
-    : "";
+  const isGo = ["golang", "tinygo"].includes(id.toLowerCase());
+  const hint = isGo ? ". Go is built with its own compiler: --language go" : "";
   throw new CommandError(
     `new: ${isGo ? `unknown language ${id}; valid: ${valid.join(", ")}` : unknown("language", id, id, valid)}${hint}`,
     exitCode.usage,

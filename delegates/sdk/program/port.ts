@@ -34,7 +34,8 @@ export const portCommand: Command = {
           .trimEnd(),
       );
     const names = [...new Set(calls.map(({ capability }) => capability))].filter((name) => !declared.has(name));
-    if (names.length > 0) output.say(`\nplexus-delegate new NAME ${names.join(" ")}`);
+    if (names.length > 0)
+      output.say(`\nplexus-delegate new NAME ${names.join(" ")}\nWith --language go, code without these calls can stay in Go.`);
     return exitCode.success;
   },
 };

@@ -53,9 +53,9 @@ test("port: a directory and a missing file are named", async () => {
   expect(await refusal(portCommand, [join(directory, "a.go")])).toBe(`port: there is no file ${join(directory, "a.go")}`);
 });
 
-test("new: --language go is refused with the languages, and with the command that helps to port", async () => {
-  const message = await refusal(newCommand, ["mine"], { language: "go", dir: join(directory, "mine") });
-  expect(message).toMatch(/^new: unknown language go; valid: as, js, ts, rust, python\. .*plexus-delegate port FILE\.go/);
+test("new: --language tinygo is refused with the languages, and with the one for Go", async () => {
+  const message = await refusal(newCommand, ["mine"], { language: "tinygo", dir: join(directory, "mine") });
+  expect(message).toMatch(/^new: unknown language tinygo; valid: as, js, ts, rust, go, python\. .*--language go$/);
 });
 
 test.each([

@@ -28,7 +28,7 @@ const limitKeys = {
   coreInstances: limit(
     count(128),
     12,
-    "Maximum instances of core modules in one component; {usual} by default. AssemblyScript and Rust have one, QuickJS has six, Python has 38.",
+    "Maximum instances of core modules in one component; {usual} by default. AssemblyScript and Rust have one, Go has four, QuickJS has six, Python has 38.",
   ),
   admissionMs: limit(
     count(60_000),

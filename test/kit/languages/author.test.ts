@@ -19,7 +19,7 @@ import { makeSdkPackages, sdkModules, stageCreate, stageLauncher, stageSdk } fro
 import { version } from "../../../host/system/version.ts";
 import { installTestDelegate } from "../../lab/delegates/built.ts";
 import { root } from "../../lab/compiled.ts";
-import { command, missing, privateNamespaces } from "../../lab/requires.ts";
+import { command, go, missing, privateNamespaces } from "../../lab/requires.ts";
 import { openStage } from "../../lab/stage.ts";
 import { authorPath, linkPackages, mebibytes, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
 
@@ -258,6 +258,31 @@ function withDomain(result, network) {
       expect(checks.stdout).toMatch(/checks of welcomer \(component\): \d+ passed, 0 failed/);
       process.stdout.write(`an author's way in JavaScript, in seconds: ${JSON.stringify(steps)}\n`);
       javaScriptComponent = join(welcomer, "build/welcomer.wasm");
+    },
+  );
+
+  test.skipIf(missing("an author's way in Go", missingPackageCache, go))(
+    "E-1 the same way in Go, up to the conformance checks",
+    () => {
+      const home = join(directory, "go");
+      mkdirSync(home);
+      const path = process.env["PATH"] ?? "";
+      const succeeded = (ran: Ran): Ran => {
+        expect(ran).toMatchObject({ status: 0 });
+        return ran;
+      };
+      const npx = ["--yes", "--offline", `--package=${archives.create}`, "create-plexus-delegate"];
+      succeeded(run(home, path, "npx", ...npx, "gopher", "links", "--language=go", `--sdk=file:${archives.sdk}`));
+      const gopher = join(home, "gopher");
+      linkPackages(gopher);
+      succeeded(run(gopher, path, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error"));
+      const first = succeeded(run(gopher, path, "npm", "test"));
+      expect(first.stdout).toContain("5 passed, 0 failed: build/gopher.wasm");
+      expect(first.stderr).toContain("gopher declares links and never calls it");
+      // The author's machine checks the same packages without WebAssembly.
+      succeeded(run(gopher, path, "go", "vet", "./..."));
+      const checks = succeeded(run(gopher, path, "npx", "plexus-delegate", "conformance", "build/gopher.wasm"));
+      expect(checks.stdout).toMatch(/checks of gopher \(component\): \d+ passed, 0 failed/);
     },
   );
 

@@ -1,0 +1,5 @@
+//go:build !wasip1
+
+package abi
+
+const inDelegate = false
