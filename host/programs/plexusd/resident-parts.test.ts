@@ -1,4 +1,4 @@
-// Which calls a part of a feature is told of.
+// The calls of which a part of a feature is told.
 
 import { expect, test } from "vitest";
 import type { ResidentInit } from "../../../features/resident-part.ts";
