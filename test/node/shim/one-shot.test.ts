@@ -507,7 +507,10 @@ describe("the search for an engine", () => {
           const changed = spawnSync("setpriv", [...identity, "sh", "-ec", change], { cwd: runDir, encoding: "utf8" });
           expect(changed).toMatchObject({ status: 0, stderr: "" });
           const shim = shop.shimWith({ SEARCH_MS: 1000 });
-          expect(json((await call(plexusHome(), {}, stdin, shim)).stdout)).toMatchObject({ code: 11 });
+          expect(json((await call(stays, {}, stdin, shim)).stdout)).toMatchObject({
+            code: 11,
+            msg: expect.stringContaining("4 one-shot engines run already"),
+          });
         } finally {
           for (const pid of readdirSync(engines)) process.kill(Number(pid), "SIGKILL");
         }
