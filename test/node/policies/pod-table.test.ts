@@ -206,6 +206,12 @@ const probes = peers.flatMap((each) =>
 );
 const text = ({ peer: other, protocol, port }: Probe): string => `${other} ${protocol} ${port}`;
 
+/** Runs a script with a UDP socket `s` in a network namespace. */
+const node = (where: PodNamespace, script: string): ChildProcess => {
+  const program = `const s = require("dgram").createSocket("udp4");${script}`;
+  return spawn("nsenter", [`--net=${where.path}`, "--", process.execPath, "-e", program]);
+};
+
 describe.skipIf(unavailable)("a table of policies in the kernel", () => {
   test.each(Object.entries(policies))("PO-04 to PO-08: %s: packets pass in and out as the rules judge", async (_title, specs) => {
     const table = tableOf(
@@ -269,14 +275,6 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
     );
     const count = (chain: "sent" | "passed"): number =>
       Number(/packets (\d+)/u.exec(nft(["list", "chain", "inet", "count", chain]))?.[1]);
-    const node = (where: PodNamespace, script: string): ChildProcess =>
-      spawn("nsenter", [
-        `--net=${where.path}`,
-        "--",
-        process.execPath,
-        "-e",
-        `const s = require("dgram").createSocket("udp4");${script}`,
-      ]);
     const running = [
       node(pod, `s.on("message", (text, from) => s.send(text, from.port, from.address)); s.bind(9);`),
       node(peer, `setInterval(() => s.send("x", 9, "10.0.0.1", () => undefined), 10);`),
