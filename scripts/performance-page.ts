@@ -158,7 +158,8 @@ ${table.join("\n")}
   ${median("delegate-static")} ms, and the chained ones with many turns miss the aim of 0.6: an ADD of \`tuning\` had seven turns and two files, one of \`sbr\` seven. Since
   2026-11-30 dumps of one purpose go together, and the other end of a link is asked for with the link: \`loopback\` has three turns instead of seven, \`tuning\` five and two
   files, \`sbr\` six. These counts are of frames between a daemon and the shim; the rows are older. Fewer turns need another contract: a delegate decides after each
-  answer, so the host cannot ask ahead. A DEL that removes a link (\`tap\`, \`macvlan\`, \`ptp\`) has two turns: the kernel's removal takes 18 of its 20 ms for both sides.
+  answer, so the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms
+  for the kernel's removal of the link.
 - **Earlier compilation.** V8 compiles functions after 50 calls instead of 400 (\`host/system/v8/tier-up.ts\`). In paired
   runs after 150 pods, a WASM-only ADD took 4.0 times the C program's time instead of 4.4, and the daemon used 12 % less CPU time.
 - **Delegates in the daemon's process** would save ten of the messages. An experiment took an ADD from 0.95 to 0.81 times the native plugins' time, and changed the
