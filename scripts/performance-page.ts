@@ -153,6 +153,13 @@ ${table.join("\n")}
   for its links; the IPAM guest asks for an address. On this machine the hypervisor takes back idle CPUs, so a write that wakes a process takes 50 to 125 us, and
   the woken process runs 0.1 ms later. Neither a single CPU for all processes nor a daemon that polls instead of sleeping made an ADD faster: most of the time is
   JavaScript that runs a few times in each call.
+- **Turns of a delegate.** Each request of a delegate that needs the kernel wakes three processes, the engine, the shim and the sandbox, and the guest waits meanwhile: a turn. A
+  native plugin makes the same system calls in one process, for which it pays a start of some 2 ms. A step without a turn (\`static\`) takes
+  ${median("delegate-static")} ms, and the chained ones with many turns miss the aim of 0.6: an ADD of \`tuning\` had seven turns and two files, one of \`sbr\` seven. Since
+  2026-11-30 dumps of one purpose go together, and the other end of a link is asked for with the link: \`loopback\` has three turns instead of seven, \`tuning\` five and two
+  files, \`sbr\` six. These counts are of frames between a daemon and the shim; the rows are older. Fewer turns need another contract: a delegate decides after each
+  answer, so the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms
+  for the kernel's removal of the link.
 - **Earlier compilation.** V8 compiles functions after 50 calls instead of 400 (\`host/system/v8/tier-up.ts\`). In paired
   runs after 150 pods, a WASM-only ADD took 4.0 times the C program's time instead of 4.4, and the daemon used 12 % less CPU time.
 - **Delegates in the daemon's process** would save ten of the messages. An experiment took an ADD from 0.95 to 0.81 times the native plugins' time, and changed the

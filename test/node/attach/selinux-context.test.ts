@@ -31,7 +31,7 @@ describe.skipIf(unable)("DE-TAP-07", () => {
   ): Promise<Answer> {
     // Generous, because an emulated machine is slow and the test measures no time.
     const limits = { timeMs: 60_000, admissionMs: 60_000 };
-    const grants = { tap: { log: {}, links: { selinuxContexts: granted } } };
+    const grants = { tap: { log: {}, delegation: { plugins: [] }, links: { selinuxContexts: granted } } };
     const wasm = { grants, limits, prefer: kind === "wasm" ? ["tap"] : [] };
     const plugin = { type: "tap", ...(selinuxContext === undefined ? {} : { selinuxContext }) };
     return stage.call(verb, { config: stage.network([plugin], { wasm }), containerId: pod.name, pod, ifname: "tap1" });

@@ -79,7 +79,8 @@ describe.skipIf(unable)("DE-SRIOV-01 to DE-SRIOV-13: sriov beside sriov-cni", ()
       const native = await run(each, "native");
       outcomes.set(each.name, { native, wasm: await run(each, "wasm") });
     }
-  }, patience);
+    // 52 attachments, one after the other, in an emulated machine.
+  }, 3 * patience);
   // The kernel returns the links to the machine's first namespace with the end of the node's.
   afterAll(() => stage?.dispose());
 
