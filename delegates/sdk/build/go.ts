@@ -99,7 +99,7 @@ async function goBuild(dir: string): Promise<Uint8Array> {
 }
 
 function run(args: readonly string[], cwd: string): Promise<{ readonly status: number | null; readonly output: string }> {
-  return new Promise((resolve, reject) => {
+  return new Promise((done, reject) => {
     const env = { ...process.env, GOOS: "wasip1", GOARCH: "wasm" };
     const child = spawn("go", args, { cwd, stdio: ["ignore", "pipe", "pipe"], env });
     const chunks: Buffer[] = [];
@@ -108,6 +108,6 @@ function run(args: readonly string[], cwd: string): Promise<{ readonly status: n
     child.on("error", (cause) => {
       reject(new Error(`go does not start (${cause.message}): install Go ${goVersion} or newer from https://go.dev/dl`));
     });
-    child.on("close", (status) => resolve({ status, output: Buffer.concat(chunks).toString() }));
+    child.on("close", (status) => done({ status, output: Buffer.concat(chunks).toString() }));
   });
 }
