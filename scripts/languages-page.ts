@@ -51,8 +51,8 @@ ${rows.join("")}
 - JavaScript and TypeScript have QuickJS as their interpreter, unless the build has \`--interpreter=starlingmonkey\`. A component with StarlingMonkey exceeds one default limit:
   a node needs \`wasm.limits.componentMiB\` 14.
 - A component in Python exceeds two default limits: a node needs \`wasm.limits.componentMiB\` 20 and \`wasm.limits.coreInstances\` 48.
-- A component in Go has the runtime of Go's own compiler, which starts in each call. The template is within all default limits; a delegate with the package \`net\` needs
-  \`wasm.limits.componentMiB\` 5.
+- A component in Go has the runtime of Go's own compiler, which starts in each call. The template is within all default limits; a larger
+  delegate needs a larger \`wasm.limits.componentMiB\`.
 `;
 }
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { componentEmbed, componentNew, parse } from "@bytecodealliance/jco";
 import { type Abi, capabilitiesOf } from "./abi.ts";
 import type { CompiledComponent, LanguageInput } from "./compiled-component.ts";
@@ -17,7 +17,7 @@ import { goPackagePath, goVersion } from "./language.ts";
 /** Compiles the module of `go.mod`. Throws an Error for the author, with the compiler's messages. */
 export async function compileGo({ dir, declaration, abi }: LanguageInput): Promise<CompiledComponent> {
   await requireGo(dir);
-  requirePackage(dir, abi);
+  await requirePackage(dir, abi);
   const { imports, module } = withUniqueImports(await goBuild(dir));
   const declared = Object.keys(declaration.capabilities);
   const called = calledIn(imports, abi);
@@ -67,12 +67,19 @@ async function requireGo(dir: string): Promise<void> {
   );
 }
 
-/** Refuses a directory in which npm has not installed the kit, or has another ABI. */
-function requirePackage(dir: string, abi: Abi): void {
-  const path = goPackagePath(abi.version);
-  if (existsSync(join(dir, path, "go.mod"))) return;
+/** Refuses a directory in which npm has not installed the kit, and the Go packages of another ABI. */
+async function requirePackage(dir: string, { version }: Abi): Promise<void> {
+  const manifest = await readFile(join(dir, "go.mod"), "utf8");
+  const [, path] = /^\s*(?:replace\s+)?plexus(?:\s+v\S+)?\s+=>\s+(\S+)/m.exec(manifest) ?? [];
+  // Without this line the packages are those of a workspace, or the compiler says that they are missing.
+  if (path === undefined) return;
+  if (basename(path) !== version)
+    throw new Error(
+      `${join(dir, "go.mod")} has the packages ${path}, and delegate.json the ABI ${version}: write replace plexus => ./${goPackagePath(version)}`,
+    );
+  if (existsSync(join(resolve(dir, path), "go.mod"))) return;
   throw new Error(
-    `${join(dir, path)} does not exist: run npm install, which brings the Go package plexus for cni:delegate@${abi.version}`,
+    `${resolve(dir, path)} does not exist: run npm install, which brings the Go packages of cni:delegate@${version}`,
   );
 }
 
@@ -92,7 +99,7 @@ async function goBuild(dir: string): Promise<Uint8Array> {
 }
 
 function run(args: readonly string[], cwd: string): Promise<{ readonly status: number | null; readonly output: string }> {
-  return new Promise((resolve, reject) => {
+  return new Promise((done, reject) => {
     const env = { ...process.env, GOOS: "wasip1", GOARCH: "wasm" };
     const child = spawn("go", args, { cwd, stdio: ["ignore", "pipe", "pipe"], env });
     const chunks: Buffer[] = [];
@@ -101,6 +108,6 @@ function run(args: readonly string[], cwd: string): Promise<{ readonly status: n
     child.on("error", (cause) => {
       reject(new Error(`go does not start (${cause.message}): install Go ${goVersion} or newer from https://go.dev/dl`));
     });
-    child.on("close", (status) => resolve({ status, output: Buffer.concat(chunks).toString() }));
+    child.on("close", (status) => done({ status, output: Buffer.concat(chunks).toString() }));
   });
 }

@@ -23,6 +23,12 @@ import { command, go, missing, privateNamespaces } from "../../lab/requires.ts";
 import { openStage } from "../../lab/stage.ts";
 import { authorPath, linkPackages, mebibytes, missingPackageCache, missingRegistry, type Ran, run } from "./author.ts";
 
+/** The answer of a program that succeeded. */
+function succeeded(ran: Ran): Ran {
+  if (ran.status !== 0) throw new Error(`status ${ran.status}: ${ran.stdout}${ran.stderr}`);
+  return ran;
+}
+
 const repository = "git+https://example.invalid/plexus.git";
 
 describe.skipIf(missing("the packages for authors", command("npm", "--version")))("the packages for authors", () => {
@@ -267,10 +273,6 @@ function withDomain(result, network) {
       const home = join(directory, "go");
       mkdirSync(home);
       const path = process.env["PATH"] ?? "";
-      const succeeded = (ran: Ran): Ran => {
-        expect(ran).toMatchObject({ status: 0 });
-        return ran;
-      };
       const npx = ["--yes", "--offline", `--package=${archives.create}`, "create-plexus-delegate"];
       succeeded(run(home, path, "npx", ...npx, "gopher", "links", "--language=go", `--sdk=file:${archives.sdk}`));
       const gopher = join(home, "gopher");

@@ -234,5 +234,10 @@ describe("a machine without Go", () => {
     writeFileSync(join(dir, "go"), '#!/bin/sh\n[ "$1" = env ] && echo go1.26.0\n', { mode: 0o755 });
     rmSync(join(dir, "node_modules"), { recursive: true });
     await expect(build()).rejects.toThrow(/node_modules\/@plexus-cni\/sdk\/go\/1\.1\.0 does not exist: run npm install/);
+    const manifest = join(dir, "go.mod");
+    writeFileSync(manifest, readFileSync(manifest, "utf8").replace("go/1.1.0", "go/1.0.0"));
+    await expect(build()).rejects.toThrow(
+      /go\/1\.0\.0, and delegate\.json the ABI 1\.1\.0: write replace plexus => \.\/node_modules\//,
+    );
   });
 });
