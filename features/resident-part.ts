@@ -64,7 +64,10 @@ export interface ResidentPart {
   readonly agentConnected?: () => void;
   /** The configuration key that switches the part on. `noteCall` then misses ADDs without the key, unless the call before with this configuration's name had it. */
   readonly key?: keyof HostConfiguration;
-  /** A call of a runtime has ended. `reply`: its answer; undefined if the runtime's shim was gone before. */
+  /**
+   * A call of a runtime has ended. `configuration`: the one that the runtime has now, although it may have sent a CHECK or a DEL with an earlier one. `reply`: its
+   * answer; undefined if the runtime's shim was gone before.
+   */
   readonly noteCall?: (
     configuration: HostConfiguration,
     environment: ReadonlyMap<string, string>,

@@ -25,9 +25,8 @@ afterEach(() => {
   rmSync(state, { recursive: true });
 });
 
-const add = (text: string): void => {
-  calls.add({ cniDir: state, name: "cluster" } as HostConfiguration, Buffer.from(text));
-};
+const add = (text: string, verb = "ADD"): HostConfiguration =>
+  calls.add(verb, { cniDir: state, name: "cluster" } as HostConfiguration, Buffer.from(text));
 const kept = (): unknown => new KeptConfigurations(state).load("cluster");
 const text = (value: number, more = ""): string => `{"name":"cluster","del":{"tries":${value}}${more}}`;
 
@@ -52,9 +51,34 @@ test("RT-02 two configurations of one name that alternate are written once in 10
   expect(kept()).toEqual({ ok: true, value: text(2) });
 });
 
+test.each(["CHECK", "DEL"])("RT-02 the configuration of a %s replaces no other: CRI-O sends that of the ADD", (verb) => {
+  const now = add(text(2, ',"a":1'));
+  expect(add(text(1), verb)).toBe(now);
+  vi.advanceTimersByTime(15_000);
+  expect(kept()).toEqual({ ok: true, value: text(2, ',"a":1') });
+  // A daemon that has just started knows the kept one alone.
+  const store = new KeptConfigurations(state);
+  const later = new CallConfigurations(
+    () => store,
+    () => undefined,
+  );
+  const answered = later.add(verb, { cniDir: state, name: "cluster" } as HostConfiguration, Buffer.from(text(1)));
+  later.end();
+  expect(answered.name).toBe("cluster");
+  expect(kept()).toEqual({ ok: true, value: text(2, ',"a":1') });
+});
+
+test("RT-02 the configuration of a DEL is kept where there is no other", () => {
+  add(text(1), "DEL");
+  expect(kept()).toEqual({ ok: true, value: text(1) });
+  add(text(2), "STATUS");
+  vi.advanceTimersByTime(15_000);
+  expect(kept()).toEqual({ ok: true, value: text(2) });
+});
+
 test("a state directory that is not reconciled is warned of once, and a text that is no object each time that it comes after another", () => {
   for (const cniDir of ["/elsewhere", "/elsewhere"])
-    calls.add({ cniDir, name: "cluster" } as HostConfiguration, Buffer.from(text(1)));
+    calls.add("ADD", { cniDir, name: "cluster" } as HostConfiguration, Buffer.from(text(1)));
   expect(warnings).toEqual([expect.stringContaining("--state-dir /elsewhere")]);
   add("[]");
   expect(warnings).toEqual([expect.anything(), expect.stringContaining("configuration cluster cannot be stored")]);

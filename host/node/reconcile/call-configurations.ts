@@ -10,7 +10,11 @@ import { stackOf } from "./round-log.ts";
 const windowMs = 10_000;
 /** Maximum state directories that are warned of. */
 const maxElsewhere = 64;
-/** Maximum configurations whose last text is remembered, and its maximum length in bytes. */
+/**
+ * Verbs of attachments that exist: a runtime may send them with the configuration of the ADD. CRI-O does (ocicni, loadNetworkFromCache), containerd sends that of now.
+ */
+const cachedVerbs: readonly string[] = ["CHECK", "DEL"];
+/** Maximum configurations whose last text is remembered, and its maximum length in bytes. A node has one or two. */
 const maxTexts = 16;
 const maxTextLength = 65_536;
 
@@ -28,6 +32,8 @@ export class CallConfigurations {
   readonly #latest = new LatestOfWindow<CallConfiguration>(windowMs, (latest) => this.#keep(latest));
   /** The last text of each configuration. The same text, as for most pods, is not parsed again. */
   readonly #texts = new Map<string, Buffer>();
+  /** The configuration of the last call with a verb that no runtime sends with an earlier one. */
+  readonly #current = new Map<string, HostConfiguration>();
   /** State directories of calls that the daemon does not reconcile: each is warned of once. */
   readonly #elsewhere = new Set<string>();
 
@@ -37,12 +43,24 @@ export class CallConfigurations {
     this.#warn = warn;
   }
 
-  /** Keeps the configuration of a call. Never fails. */
-  add({ cniDir, name }: HostConfiguration, stdin: Uint8Array): void {
+  /**
+   * Keeps the configuration of a call, unless it may be an earlier one. Answers the configuration of the same name that the runtime has now, as far as calls have
+   * told. Never fails.
+   */
+  add(verb: string, configuration: HostConfiguration, stdin: Uint8Array): HostConfiguration {
+    const { cniDir, name } = configuration;
     const directory = resolve(cniDir);
-    const store = this.#storeOf(directory);
-    if (store === undefined) return this.#warnElsewhere(directory);
     const key = `${name}@${directory}`;
+    const store = this.#storeOf(directory);
+    const current = cachedVerbs.includes(verb) ? (this.#current.get(key) ?? store?.read(name)) : undefined;
+    if (current !== undefined) return current;
+    if (this.#current.has(key) || this.#current.size < maxTexts) this.#current.set(key, configuration);
+    if (store === undefined) this.#warnElsewhere(directory);
+    else this.#keepText(key, { store, name, stdin });
+    return configuration;
+  }
+
+  #keepText(key: string, { store, name, stdin }: CallConfiguration): void {
     if (this.#texts.get(key)?.equals(stdin) === true) return;
     if (stdin.length > maxTextLength) this.#texts.delete(key);
     else if (this.#texts.has(key) || this.#texts.size < maxTexts) this.#texts.set(key, Buffer.from(stdin));

@@ -43,6 +43,7 @@ export class KeptConfigurations {
     const written = isChanged ? writeShared(path.value, text) : ok(undefined);
     if (!written.ok) return written;
     this.#written.set(name, text);
+    if (isChanged) this.#parsed.delete(name);
     return ok(isChanged);
   }
 

@@ -178,9 +178,12 @@ export class Reconciler {
     this.#served.note(agent, path).catch((error: unknown) => this.#log.error(error));
   }
 
-  /** Keeps the configuration of a call for later rounds. Call it after the runtime has its answer; it never fails. */
-  keepConfiguration(configuration: HostConfiguration, stdin: Uint8Array): void {
-    this.#configurations.add(configuration, stdin);
+  /**
+   * Keeps the configuration of a call for later rounds, and answers the one that the runtime has now: see `CallConfigurations.add`. Call it after the runtime has its
+   * answer; it never fails.
+   */
+  keepConfiguration(verb: string, configuration: HostConfiguration, stdin: Uint8Array): HostConfiguration {
+    return this.#configurations.add(verb, configuration, stdin);
   }
 
   #countWaiting(): void {

@@ -106,9 +106,10 @@ export class DaemonCalls {
       setImmediate(() => {
         void call.end();
         if (call.configuration !== undefined && !made) {
-          this.#reconciler.keepConfiguration(call.configuration, request.stdin);
-          this.configurations.note(call.configuration);
-          this.#residents.noteCall(call.configuration, request.environment, answered);
+          const verb = request.environment.get("CNI_COMMAND") ?? "";
+          const configuration = this.#reconciler.keepConfiguration(verb, call.configuration, request.stdin);
+          this.configurations.note(configuration);
+          this.#residents.noteCall(configuration, request.environment, answered);
         }
         this.#unrecorded.delete(recorded);
         resolve();

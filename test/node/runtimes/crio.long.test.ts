@@ -1,7 +1,7 @@
 // CRI-O's handling of network configurations beside the file that plexusd writes: which file is its default network, DEL by cached configurations, and GC for each
 // list of the directory. CRI-O is played by test/lab/surroundings/crio/ocicni.ts, over Go's libcni.
 
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigurationDaemon } from "../../lab/configuration-daemon.ts";
@@ -39,6 +39,8 @@ describe.skipIf(missingForMixed("Plexus beside CRI-O") || missing("Plexus beside
   });
 
   const defaultFile = (): string | undefined => [...crio.networks().values()][0];
+  /** The file in which the daemon keeps its configuration for its own work. */
+  const keptFile = (): string => join(stage.plexus.directory, "state", "cni", "configurations", daemon.list().name);
   const pod = (id: string): CrioPod => ({ id, netns: stage.pod().path });
   const executed = (): readonly string[] =>
     callsInOrder([...recorders])
@@ -61,8 +63,12 @@ describe.skipIf(missingForMixed("Plexus beside CRI-O") || missing("Plexus beside
     daemon.put("10-calico.conflist", "calico");
     await expect.poll(() => daemon.list().plugins[0]?.["clusterNetwork"], within).toContain("10-calico.conflist");
     expect(crio.setUpPod(b).error).toBeUndefined();
-    for (const each of [a, b]) expect(crio.tearDownPod(each)).toEqual({});
-    expect(executed()).toEqual(["ADD flannel a", "ADD calico b", "DEL flannel a", "DEL calico b"]);
+    const file = keptFile();
+    for (const each of [b, a]) expect(crio.tearDownPod(each)).toEqual({});
+    expect(executed()).toEqual(["ADD flannel a", "ADD calico b", "DEL calico b", "DEL flannel a"]);
+    // A daemon that ends writes what it has not yet written.
+    await daemon.stop();
+    expect(readFileSync(file, "utf8")).toContain("10-calico.conflist");
   });
 
   test("GC for each list of the directory deletes no living pod, and deletes the pod that CRI-O lost", () => {
