@@ -42,7 +42,7 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     return [answer.status, answer.stderr, answer.json?.["msg"], answer.json?.["cniVersion"]];
   };
 
-  test.each(["once.js", "delegates.js"])("exists for %s, and the installed Node accepts it", (name) => {
+  test.each(["once.js", "delegates.js", "guest.js"])("exists for %s, and the installed Node accepts it", (name) => {
     const tried = spawnSync(join(home, "bin", "node"), [...flags, "-e", tryCache, "--", join(home, "engine"), name], {
       env: {},
       encoding: "utf8",
@@ -57,7 +57,7 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     ["another version's", (path) => writeFileSync(path, readFileSync(path).fill(7, 0, 64))],
   ])("that is %s makes no call fail", async (_, spoil) => {
     const caches = readdirSync(join(home, "engine")).filter((name) => name.endsWith(".cache"));
-    expect(caches).toHaveLength(2);
+    expect(caches).toHaveLength(3);
     for (const name of caches) spoil(join(home, "engine", name));
     expect(await version()).toEqual([0, "", undefined, "1.1.0"]);
   });

@@ -39,7 +39,7 @@ import { indentQuotedScalars } from "../../../src/npwg/quoted-scalars.ts";
 import { readChallenge } from "../../../features/components/rules/challenge.ts";
 import { readComponentList } from "../../../features/components/rules/component-list.ts";
 import { readLock } from "../../../features/components/rules/lock-file.ts";
-import { readIndex, readManifest } from "../../../src/oci/manifest.ts";
+import { readIndex, readManifest, readReferrers } from "../../../src/oci/manifest.ts";
 import { readReference } from "../../../features/components/rules/reference.ts";
 import { readRegistryCredentials } from "../../../features/components/rules/registry-credentials.ts";
 import { readSignatures } from "../../../src/oci/signatures-file.ts";
@@ -136,6 +136,7 @@ export const parsersOfFiles: readonly Parser[] = [
   { name: "map of OVSDB", covers: ["readTextMap", "readUuid", "readOptional", "readNamed", "readInterface", "readIntegers", "readPort", "readPortVlans"], kind: "value", sample: ["map", [["k", "v"]]], parse: readTextMap },
   { name: "OCI manifest", covers: ["readManifest"], kind: "json", sample: manifest, parse: readManifest },
   { name: "OCI index", covers: ["readIndex"], kind: "json", sample: { schemaVersion: 2, manifests: [{ mediaType: "a/b", digest, size: 1, annotations: { a: "b" } }] }, parse: readIndex },
+  { name: "OCI referrers", covers: ["readReferrers"], kind: "json", sample: { schemaVersion: 2, manifests: [{ mediaType: "a/b", digest, size: 1, annotations: { a: "b" } }] }, parse: readReferrers },
   { name: "OCI configuration", kind: "json", sample: { architecture: "wasm", os: "wasip2", layerDigests: [digest] }, parse: (text) => checkWasmConfig(text, digest) },
   { name: "OCI reference", kind: "text", sample: "registry.example/a/b-c:tag", parse: readReference },
   { name: "challenge of a registry", covers: ["readChallenge"], kind: "text", sample: 'Bearer realm="https://a/b",service="c"', parse: readChallenge },

@@ -64,7 +64,7 @@ test("reads attachments, networks and pools from the journal, without configurat
     journal: { entries: 1 },
     attachments: [{ pod: "shop/cart", network: "pods", addresses: ["10.0.0.2/29"], state: "attached", failures: 0 }],
     networks: [{ name: "pods", source: "default", chain: ["bridge/ipam-host-local", "tuning"], attachments: 1 }],
-    pools: [{ directory: join(leases(), "pods"), used: 2, size: 5 }],
+    pools: expect.arrayContaining([{ directory: join(leases(), "pods"), used: 2, size: 5 }]),
     problems: [],
   });
   expect(JSON.stringify(nodeState)).not.toContain("hunter2");
@@ -163,7 +163,9 @@ test("counts a pool's leases again when they change, and drops a removed pool", 
   const pool = join(leases(), "old");
   mkdirSync(pool, { recursive: true });
   const reader = new NodeStateReader(state, leases());
-  const used = async () => (await reader.read()).pools.map((each) => each.used);
+  // A node's state has the pools of native host-local's usual directory, too, and other tests may use it at the same time.
+  const used = async () =>
+    (await reader.read()).pools.filter(({ directory }) => directory.startsWith(state)).map((each) => each.used);
   expect(await used()).toEqual([]);
   for (let number = 0; number < 5000; number++) writeFileSync(join(pool, `10.0.${number >> 8}.${number & 255}`), "");
   expect([await used(), await used()]).toEqual([[5000], [5000]]);
