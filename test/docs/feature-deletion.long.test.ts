@@ -20,7 +20,7 @@ const chosen = (): string | undefined =>
   process.env["PLEXUS_TEST_FEATURES"] === "all" ? undefined : "PLEXUS_TEST_FEATURES=all runs it";
 
 /** The pages that say what features have (`npm run docs`). */
-const pages = ["metrics-page", "plexusctl-page", "conformance-page"];
+const pages = ["metrics-page", "plexusctl-page", "conformance-page", "sandbox-expectations-page"];
 
 describe.skipIf(missing("the deletion of features", () => (files.length > 1 ? undefined : "this is no git work tree")))(
   "without",
