@@ -19,7 +19,7 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // More than two cores need: a worker waits for half of its time. Beside the tests on a cluster, .ci/run sets more.
+    // More than two cores need: a worker waits for half of its time.
     maxWorkers: Number(process.env["PLEXUS_TEST_WORKERS"] ?? 5),
     sequence: { sequencer: FileSequence },
     reporters: ["default", new ReportWriter()],

@@ -86,11 +86,9 @@ case $command in
     case " $* " in *cluster/kubernetes*) export PLEXUS_TEST_KUBERNETES=1 ;; esac
     [ $# != 0 ] || [ "${PLEXUS_TEST_SURROUNDINGS:-}" = 1 ] ||
       echo "plexus: tests beside other programs (40 minutes) are left out: npm run test:cluster -- test/cluster/surroundings"
-    # Several clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB.
-    available=$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)
-    workers=3
-    [ "$available" -ge 12000000 ] || workers=2
-    [ "$available" -ge 4000000 ] || workers=1
+    # Two clusters at a time, because most of a test is waiting. Each takes up to 1.5 GB. A third makes tests with time limits late on two cores.
+    workers=2
+    [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -ge 4000000 ] || workers=1
     exec node scripts/test-run/run-tests.ts cluster --repeat-failed --project cluster --maxWorkers $workers "$@"
     ;;
   shell) exec "${SHELL:-sh}" "$@" ;;
