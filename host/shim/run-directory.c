@@ -35,9 +35,9 @@ bool make_private_directory(char *path) {
 }
 
 /* Beside the run directory: the daemon's group may write that directory, and rename what is in it. */
-int slots_path(char *path, size_t room) {
+int slots_path(char *path, size_t size) {
     size_t length = strlen(directory);
     if (directory[0] != '/') return EINVAL;
     while (length > 1 && directory[length - 1] == '/') length--;
-    return snprintf(path, room, "%.*s.one-shot", (int)length, directory) < (int)room ? 0 : ENAMETOOLONG;
+    return snprintf(path, size, "%.*s.one-shot", (int)length, directory) < (int)size ? 0 : ENAMETOOLONG;
 }

@@ -11,7 +11,7 @@
 void set_run_directory(const char *json);
 
 /* Writes the path of the directory of slot files to `path`. Answers 0 or an errno: EINVAL where the run directory is not absolute, ENAMETOOLONG. */
-int slots_path(char *path, size_t room);
+int slots_path(char *path, size_t size);
 
 /*
  * Makes a directory that only this user may enter, and its missing parents. Tries the directory itself first: its parents are missing only once

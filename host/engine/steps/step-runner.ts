@@ -1,5 +1,6 @@
 // Runs one step: finds its type on CNI_PATH, and runs the native plugin or the component, traced: the call's subscribers are told of its beginning
-// and its end. If one of them records spans, the step has a span of its own, and the plugin's TRACEPARENT names that span (W3C Trace Context).
+// and its end. If one of them records spans, the step has a span of its own, and the plugin's TRACEPARENT names that span (W3C Trace Context). `chainRunner` puts the
+// shadow of a step and the administrator's rules around that for all steps of a chain.
 
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { RunStep } from "../../../src/cni/chains.ts";

@@ -153,7 +153,7 @@ bool complete_jail(struct jail *jail, char *text, long size); /* the jail by a r
 bool is_about_paths(const char *verb);
 void begin_path_request(const struct jail *jail, char *text, long size, int connection);
 int awaited_answer(void);             /* the descriptor to poll for the answer of the last request; -1: none is due */
-void hand_answer_on(int connection); /* waits for that answer */
+void forward_answer(int connection); /* waits for that answer */
 
 /* zygote.c: the launch server's connection to its zygote. */
 bool ask_zygote(const struct jail *jail, const char *text, size_t size, const int fds[ASKED_FDS]);

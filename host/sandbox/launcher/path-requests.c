@@ -1,5 +1,5 @@
-/* The requests about paths: `share` (share.c), `connect`, `listen` and `remove` (sockets.c). A process of its own does each, without capabilities. The server hands
-   that process' answer on to the daemon, which waits for it: a process that was killed, for example where memory is short, is answered for with EIO. */
+/* The requests about paths: `share` (share.c), `connect`, `listen` and `remove` (sockets.c). A process of its own does each, without capabilities. The server forwards
+   that process' answer to the daemon, which waits for it: a process that was killed, for example where memory is short, is answered for with EIO. */
 #include "launcher.h"
 
 #include <sys/socket.h>
@@ -29,7 +29,7 @@ static _Noreturn void use_path(const struct jail *jail, char *text, long size, i
 
 int awaited_answer(void) { return owes_answer ? process : -1; }
 
-void hand_answer_on(int connection) {
+void forward_answer(int connection) {
     int error, fd = -1;
     if (!receive_answer(process, &error, &fd)) error = EIO;
     send_answer(connection, error, fd);
@@ -37,7 +37,7 @@ void hand_answer_on(int connection) {
     owes_answer = false;
 }
 
-/* The process has a descriptor of the socket that it hands over, and a listener that the daemon has just closed would still listen. */
+/* The process still has a descriptor of the socket that it sent, and a listener that the daemon has just closed would still listen. */
 static void await_end(void) {
     struct pollfd ended = {.fd = process};
     while (process >= 0 && poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
@@ -48,7 +48,7 @@ static void await_end(void) {
 void begin_path_request(const struct jail *jail, char *text, long size, int connection) {
     int ends[2];
     unsigned long none = 0;
-    if (owes_answer) hand_answer_on(connection);
+    if (owes_answer) forward_answer(connection);
     await_end();
     bool connected = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
     int child = connected ? fork_into(&none) : -1;

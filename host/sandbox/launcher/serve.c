@@ -46,7 +46,7 @@ static long next_request(int connection, char *text, int fds[ASKED_FDS]) {
     for (;;) {
         struct pollfd ready[] = {{.fd = connection, .events = POLLIN}, {.fd = awaited_answer(), .events = POLLIN}};
         if (poll(ready, 2, -1) < 0 && errno != EINTR) return -1;
-        if (ready[1].revents != 0) hand_answer_on(connection);
+        if (ready[1].revents != 0) forward_answer(connection);
         if (ready[0].revents != 0) return receive_request(connection, text, fds);
     }
 }

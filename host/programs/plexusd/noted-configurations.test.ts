@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
-import { NotedConfigurations } from "./daemon-calls.ts";
+import { NotedConfigurations } from "./noted-configurations.ts";
 
 function textOf(wanted: "definitions" | "components", configurations: readonly object[]): string | undefined {
   const noted = new NotedConfigurations();
