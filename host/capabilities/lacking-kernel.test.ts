@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import type { Done } from "../protocol/messages.ts";
-import { attribute } from "../system/netlink/attributes.ts";
+import { attribute } from "../system/netlink/message.ts";
 import { concat, cString, u16, u32, u32At } from "../system/netlink/bytes.ts";
 import { IFLA_IFNAME, ifinfomsg } from "../system/netlink/link-attributes.ts";
 import { linkStateIn } from "../system/netlink/link-state.ts";

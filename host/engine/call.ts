@@ -16,7 +16,7 @@ import type { JournalKey } from "../store/journal/entry-file.ts";
 import type { Journal } from "../store/journal/journal.ts";
 import type { Abandoned } from "../store/journal/abandoned.ts";
 import type { TakeLock } from "../store/locks/file-lock.ts";
-import type { CallDeadline } from "./call/call-deadline.ts";
+import type { CallDeadline } from "../../src/step-policy/call-deadline.ts";
 import type { CallLocks } from "./call/call-locks.ts";
 import type { Clock } from "../system/clock.ts";
 import type { NetlinkSender } from "../system/netlink/exchange.ts";

@@ -10,8 +10,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fault } from "../../src/fault/fault.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, PROTOCOL_VERSION } from "./frames.ts";
 import { ShimGone, type NestedCallHandler } from "./shim.ts";
-import { decodeEngineMessage } from "./message-readers.ts";
-import { encodeMessage } from "./message-writers.ts";
+import { encodeMessage } from "./message-codec.ts";
+import { decodeEngineMessage } from "./testing/decode-engine-message.ts";
 import type { EngineMessage, ShimMessage } from "./messages.ts";
 import { ConnectedShim } from "./connected-shim.ts";
 

@@ -19,8 +19,7 @@ import {
   type TapEffect,
   type ZoneEffect,
 } from "./shim.ts";
-import { decodeShimMessage } from "./message-readers.ts";
-import { encodeMessage } from "./message-writers.ts";
+import { decodeShimMessage, encodeMessage } from "./message-codec.ts";
 import { readUnbuffered } from "../system/node-internals.ts";
 import type {
   AgentGreeting,

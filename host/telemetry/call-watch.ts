@@ -18,7 +18,7 @@ import type {
 } from "../engine/events/call-events.ts";
 import type { Request } from "../protocol/messages.ts";
 import type { Clock } from "../system/clock.ts";
-import { newSpanId, newTraceId } from "../system/span-id.ts";
+import { newSpanId, newTraceId } from "../system/ids.ts";
 import type { DaemonLogLevel, Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { OngoingCall, RecentCalls } from "./recent-calls.ts";

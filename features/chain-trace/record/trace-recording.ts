@@ -7,7 +7,7 @@ import { fault } from "../../../src/fault/fault.ts";
 import { openTraceDirectory, traceFileName, writeTrace } from "../../../host/store/traces/trace-directory.ts";
 import type { PluginAnswer } from "../../../host/protocol/messages.ts";
 import type { CallRecording } from "../../../host/engine/events/call-events.ts";
-import { newSpanId } from "../../../host/system/span-id.ts";
+import { newSpanId } from "../../../host/system/ids.ts";
 import type { Clock } from "../../../host/system/clock.ts";
 import { CallRecorder } from "./call-recorder.ts";
 import type { TraceTerms } from "./trace-terms.ts";

@@ -4,7 +4,7 @@
 
 import type { ApiObjects, ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { shortHash } from "../../../host/store/files/short-hash.ts";
+import { shortHash } from "../../../host/system/ids.ts";
 import { type OfferedDevice, publishedDevices } from "../rules/offered-devices.ts";
 import { type SliceChange, sliceChanges, sliceSelector, slicesPath, type StoredSlice, storedSlice } from "../rules/slice.ts";
 import { type TaintTimes, withTaintTimes } from "../rules/taint-times.ts";

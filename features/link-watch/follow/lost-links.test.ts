@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { attribute } from "../../../host/system/netlink/attributes.ts";
+import { attribute, encodeRequests } from "../../../host/system/netlink/message.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
 import {
   IFLA_IFNAME,
@@ -8,7 +8,6 @@ import {
   ifinfomsg,
   RTM_NEWLINK,
 } from "../../../host/system/netlink/link-attributes.ts";
-import { encodeRequests } from "../../../host/system/netlink/message.ts";
 import type { LinkFault } from "../rules/judge-link.ts";
 import { LostLinks } from "./lost-links.ts";
 import { NodeLinks } from "./node-links.ts";

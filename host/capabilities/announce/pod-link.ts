@@ -3,13 +3,12 @@
 import { formatAddress } from "../../../src/net/ip.ts";
 import { EAGAIN } from "../../system/errno.ts";
 import { addressesRequest, addressStateIn, type AddressState } from "../../system/netlink/address.ts";
-import { Attributes } from "../../system/netlink/attributes.ts";
+import { Attributes, decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 import { AF_INET6, macBytes, u32At, i32At } from "../../system/netlink/bytes.ts";
 import { deadlineMs, type NetlinkSender } from "../../system/netlink/exchange.ts";
 import { IFINFOMSG, IFLA_AF_SPEC } from "../../system/netlink/link-attributes.ts";
 import { linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStateIn } from "../../system/netlink/link-state.ts";
-import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 
 /** The attachment's interface in the pod's network namespace. */
 export interface PodLink {

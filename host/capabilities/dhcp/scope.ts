@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { AttachmentId, DhcpLease, DhcpRequest } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { PacketEffects } from "../../protocol/shim.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import type { Clock } from "../../system/clock.ts";
 import { systemError } from "../../system/system-error.ts";
 import { readPodLink } from "../announce/pod-link.ts";

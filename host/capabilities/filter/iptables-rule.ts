@@ -2,7 +2,7 @@
 // a counter. Rules of another form make iptables call the whole table incompatible. No I/O.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { attribute, attributesIn, textIn } from "../../system/netlink/attributes.ts";
+import { attribute, attributesIn, textIn } from "../../system/netlink/message.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import { u32be } from "../firewall/big-endian.ts";
 import { type Expression, sameExpressions, type Verdict, verdictExpression } from "../firewall/expressions.ts";

@@ -1,7 +1,7 @@
 // Expressions that end a rule unless the packet's connection is as wanted. "Original" values are those of the connection's first packet. No I/O.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute } from "../../system/netlink/message.ts";
 import { u16be } from "./big-endian.ts";
 import { type Expression, expression, numberAttribute } from "./expressions.ts";
 import { compare, maskBytes, masked } from "./match-expressions.ts";

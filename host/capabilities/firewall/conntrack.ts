@@ -3,9 +3,8 @@
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { cidrContains, formatAddress, type IpAddress } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { concat } from "../../system/netlink/bytes.ts";
-import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
 import { addressBytes, addressOf } from "./packet-values.ts";
 import { ENOENT } from "../../system/errno.ts";

@@ -1,7 +1,7 @@
 // The form of an nftables rule's expressions (linux/netfilter/nf_tables.h), and the expressions that give a verdict. They are encoded as the kernel
 // lists them, so that installed rules can be compared with requested ones. No I/O.
 
-import { attribute, attributesIn, textIn } from "../../system/netlink/attributes.ts";
+import { attribute, attributesIn, textIn } from "../../system/netlink/message.ts";
 import { concat } from "../../system/netlink/bytes.ts";
 import { u32be } from "./big-endian.ts";
 

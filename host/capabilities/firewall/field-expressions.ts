@@ -1,6 +1,6 @@
 // The expressions of nftables rules that compare bytes of a packet, look fields of it up in a set, and add them to a set. No I/O.
 
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute } from "../../system/netlink/message.ts";
 import { u16be, u64be } from "./big-endian.ts";
 import { type Expression, expression, numberAttribute, zeroEnded } from "./expressions.ts";
 import { compare, masked } from "./match-expressions.ts";

@@ -1,6 +1,6 @@
 // Expressions that look values of a packet up: in a set, which ends the rule unless it has them, and in a map, whose verdict the packet follows. No I/O.
 
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute } from "../../system/netlink/message.ts";
 import { originalAddress } from "./connection-expressions.ts";
 import { type Expression, expression, numberAttribute, VERDICT_REGISTER, zeroEnded } from "./expressions.ts";
 import {

@@ -1,7 +1,7 @@
 // Expressions that change a connection's destination or source (NAT), and keep a client's destination. No I/O.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute } from "../../system/netlink/message.ts";
 import { u16be, u64be } from "./big-endian.ts";
 import {
   addressAndPort,

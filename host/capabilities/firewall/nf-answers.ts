@@ -1,6 +1,6 @@
 // Tables, chains, rules, sets and elements as the kernel lists them in nf_tables messages. No I/O.
 
-import { Attributes, attributesIn, textIn } from "../../system/netlink/attributes.ts";
+import { Attributes, attributesIn, textIn } from "../../system/netlink/message.ts";
 import { u16 } from "../../system/netlink/bytes.ts";
 import { numberIn } from "./big-endian.ts";
 import { chainOfVerdict, type Expression } from "./expressions.ts";

@@ -1,8 +1,7 @@
 // One nf_tables message as the kernel takes it (linux/netfilter/nf_tables.h): its type numbers, flags and first attributes. No I/O.
 
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { concat } from "../../system/netlink/bytes.ts";
-import type { NetlinkRequest } from "../../system/netlink/message.ts";
 
 /** The name of Plexus's table in each family. */
 export const PLEXUS_TABLE = "plexus";

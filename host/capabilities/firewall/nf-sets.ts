@@ -1,8 +1,7 @@
 // Requests for sets and maps of nf_tables, and for their elements. No I/O.
 
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { concat } from "../../system/netlink/bytes.ts";
-import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { u32be, u64be } from "./big-endian.ts";
 import { type Verdict, verdictData } from "./expressions.ts";
 import { CREATE, LIST_ELEMENT, MESSAGE, NLM_F_DUMP, type Table, tableRequest, textAttribute } from "./nf-request.ts";

@@ -1,8 +1,7 @@
 // Requests for tables, chains and rules of nf_tables, and batches of them. No I/O.
 
-import { attribute } from "../../system/netlink/attributes.ts";
+import { attribute, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { concat, u16 } from "../../system/netlink/bytes.ts";
-import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { u16be, u32be } from "./big-endian.ts";
 import type { Expression } from "./expressions.ts";
 import {

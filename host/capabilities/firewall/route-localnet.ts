@@ -3,9 +3,8 @@
 
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { concat, u32 } from "../../system/netlink/bytes.ts";
-import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { addressBytes } from "./packet-values.ts";
 import { ask, type NetlinkShim, failure } from "./kernel.ts";
 import type { PortMapping } from "./mappings.ts";

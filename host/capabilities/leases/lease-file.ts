@@ -6,7 +6,7 @@ import type { Result } from "../../../src/fault/result.ts";
 import { clearPlace } from "../../store/files/durable-file.ts";
 import type { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { openMade, orAskRoot } from "../../store/files/shared-with-root.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import { walkDirectories } from "../../store/files/walk-directories.ts";
 import { EEXIST, EINVAL, ENOSYS } from "../../system/errno.ts";
 import { renameIfFree } from "../../system/libc/libc.ts";

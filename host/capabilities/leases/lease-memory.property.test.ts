@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import { addressCount, leasesIn, networkOf, Store } from "./fixtures/stores.ts";
 import { contentOf } from "./lease-file.ts";
 import { LeaseMemory } from "./lease-memory.ts";

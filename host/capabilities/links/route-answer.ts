@@ -1,7 +1,7 @@
 // Routes in the form of the WIT interface.
 
 import type { LinksInstalledRoute } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import { Attributes } from "../../system/netlink/attributes.ts";
+import { Attributes } from "../../system/netlink/message.ts";
 import { nextHopsOf } from "../../system/netlink/next-hops.ts";
 import { MAIN_TABLE, type Route } from "../../system/netlink/route.ts";
 

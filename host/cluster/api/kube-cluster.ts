@@ -14,7 +14,7 @@ import {
 import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
 import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { EventQueue } from "../events/event-queue.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "../kube/api-client.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { backoffMs } from "../../../src/kube/backoff.ts";
 import { type EventContent, eventsPath, eventText, type InvolvedObject } from "../../../src/kube/event.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { ApiObjects } from "../kube/api-objects.ts";
 import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";

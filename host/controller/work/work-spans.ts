@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { SentRequest } from "../../cluster/kube/api-objects.ts";
-import { newSpanId, newTraceId } from "../../system/span-id.ts";
+import { newSpanId, newTraceId } from "../../system/ids.ts";
 import type { SpanExporter } from "../../telemetry/spans.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
 import type { Clock } from "../../system/clock.ts";

@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../../src/fault/fault.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Found } from "../../protocol/messages.ts";
 import type { Shim } from "../../protocol/shim.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 
 /** Looks up types and remembers the answers for the call. */
 export class PluginFinder {

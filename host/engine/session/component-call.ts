@@ -14,7 +14,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { lenientText } from "../../../src/text/inert-text.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import type { Call, ChainIdentity } from "../call.ts";
-import { CallDeadline } from "../call/call-deadline.ts";
+import { CallDeadline } from "../../../src/step-policy/call-deadline.ts";
 import { nestedCallDirectoryIn, PluginFinder } from "../call/plugin-finder.ts";
 import { stepRunner } from "../steps/step-runner.ts";
 import { openCall, type SessionParts } from "./open-call.ts";

@@ -11,7 +11,7 @@ import type { Environment } from "../../protocol/fields.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalPlan } from "../../store/journal/entry.ts";
 import type { Call } from "../call.ts";
-import { CallDeadline } from "../call/call-deadline.ts";
+import { CallDeadline } from "../../../src/step-policy/call-deadline.ts";
 import { readCallConfiguration } from "../call/read-configuration.ts";
 import { openCall, type SessionParts } from "./open-call.ts";
 

@@ -14,7 +14,7 @@ import { ResultCache } from "../../store/cache/result-cache.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import type { Call } from "../call.ts";
-import type { CallDeadline } from "../call/call-deadline.ts";
+import type { CallDeadline } from "../../../src/step-policy/call-deadline.ts";
 import { callLocks } from "../call/call-locks.ts";
 import { nestedCallDirectoryOf, temporaryNestedCallDirectory, PluginFinder } from "../call/plugin-finder.ts";
 import type { CallConfiguration } from "../call/read-configuration.ts";

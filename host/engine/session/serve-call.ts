@@ -13,7 +13,7 @@ import { lenientText, textOf } from "../../../src/text/inert-text.ts";
 import { searchTimeMs } from "../../protocol/engine-variables.ts";
 import type { CallAnswer, Request } from "../../protocol/messages.ts";
 import { type Call, journalKey } from "../call.ts";
-import { CallDeadline } from "../call/call-deadline.ts";
+import { CallDeadline } from "../../../src/step-policy/call-deadline.ts";
 import type { Release } from "../call/call-locks.ts";
 import { readRequest } from "../call/read-configuration.ts";
 import { waitUntilReady } from "../plan/default-network.ts";

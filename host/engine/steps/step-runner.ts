@@ -14,7 +14,7 @@ import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { Step } from "../../capabilities/step.ts";
-import { newSpanId } from "../../system/span-id.ts";
+import { newSpanId } from "../../system/ids.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
 import type { Span, StepKind } from "../events/call-events.ts";

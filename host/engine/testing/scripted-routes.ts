@@ -3,10 +3,9 @@
 import type { Done } from "../../protocol/messages.ts";
 import type { NetlinkEffect } from "../../protocol/shim.ts";
 import { ENODEV } from "../../system/errno.ts";
-import { attribute, Attributes } from "../../system/netlink/attributes.ts";
+import { attribute, Attributes, encodeRequests } from "../../system/netlink/message.ts";
 import { aligned, concat, cString, putU16, putU32, u16At, u32, u32At } from "../../system/netlink/bytes.ts";
 import { IFINFOMSG, IFLA_IFNAME, ifinfomsg, NLM_F_DUMP, RTM_GETLINK, RTM_NEWLINK } from "../../system/netlink/link-attributes.ts";
-import { encodeRequests } from "../../system/netlink/message.ts";
 import { defaultRouteAddition, type DefaultRoute, type Route, routeIn } from "../../system/netlink/route.ts";
 import { done } from "./scripted-shim.ts";
 

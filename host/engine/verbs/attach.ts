@@ -14,7 +14,7 @@ import { verifyPool, verifyResult } from "../../../src/npwg/verification.ts";
 import type { PoolLease } from "../../capabilities/step.ts";
 import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { Call, ChainIdentity } from "../call.ts";
-import type { CallDeadline } from "../call/call-deadline.ts";
+import type { CallDeadline } from "../../../src/step-policy/call-deadline.ts";
 import type { Attached, AttachmentPlan } from "../planned/attachment-plan.ts";
 import type { Progress } from "../record/record-add.ts";
 

@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { configurationFile } from "../../store/files/configuration-directory.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import { shortHash } from "../../store/files/short-hash.ts";
+import { shortHash } from "../../system/ids.ts";
 import { describeEdit, type ForeignEdit } from "./foreign-edit.ts";
 import type { StepsDecision } from "./kept-steps.ts";
 import { renamedFrom, writtenBesides } from "./other-files.ts";

@@ -3,7 +3,7 @@
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { stepRule, type StepRule, type StepRules } from "../../../src/configuration/step-rules.ts";
 import { whyNotOpen } from "../../../src/step-policy/failure-policy.ts";
-import { keptMs, stepBudgetMs, undoReserveMs } from "../../../src/step-policy/step-budget.ts";
+import { keptMs, stepBudgetMs, undoReserveMs } from "../../../src/step-policy/call-deadline.ts";
 
 /** The rule that holds for one step of a list. */
 export interface ExplainedRule {

@@ -11,12 +11,11 @@ import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { leastAdmissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
 import { GuestSessions } from "./guest-sessions.ts";
-import { IdleProcesses, mayServe, ownerAfter, type ProcessOwner } from "./idle-processes.ts";
+import { IdleProcesses, mayServe, ownerAfter, type ProcessOwner, RestingProcesses } from "./idle-processes.ts";
 import { memoryBounds } from "./memory-bounds.ts";
 import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
 import { ProcessMemory, type WatchedProcess } from "./process-memory.ts";
 import { ProcessStarter } from "./process-starter.ts";
-import { RestingProcesses } from "./resting-processes.ts";
 import { lastLane, type Need, WaitingCalls } from "./waiting-calls.ts";
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */

@@ -22,9 +22,9 @@ import {
   replaceSync,
   Tail,
   writeAllSync,
+  BlockingBudget,
 } from "./file-writer.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
-import { BlockingBudget } from "./blocking-budget.ts";
 import { modeIn, shareFile } from "./shared-with-root.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;

@@ -1,4 +1,5 @@
-// The writer of Plexus' own files as its users see it, and its writes that only reach the page cache (background-writer.ts).
+// The writer of Plexus' own files as its users see it, its writes that only reach the page cache (background-writer.ts), and the decision whether the event loop may wait
+// for the file system, or must leave the operation to libuv's threads.;
 
 import { closeSync, constants, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,6 +9,7 @@ import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
 import { openMade } from "./shared-with-root.ts";
+import { monotonicMs } from "../../system/clock.ts";
 
 /** A file that was just written and is open for appends. No other writer may append to it meanwhile. */
 export interface OpenFile {
@@ -121,5 +123,38 @@ export class Tail {
     this.#torn = false;
     this.#size += bytes;
     return ok(undefined);
+  }
+}
+
+/** Time without operations that block the event loop, in ms. */
+const pauseMs = 10_000;
+
+/** Counts slow operations. After `maxSlow` slow ones in a row, operations may not block the event loop for 10 s. */
+export class BlockingBudget {
+  readonly #maxMs: number;
+  readonly #maxSlow: number;
+  #slow = 0;
+  #pausedUntil = 0;
+
+  /** `maxMs`: a longer operation is slow; 0: no operation may block the event loop. */
+  constructor(maxMs: number, maxSlow: number) {
+    this.#maxMs = maxMs;
+    this.#maxSlow = maxSlow;
+  }
+
+  get mayBlock(): boolean {
+    return this.#maxMs > 0 && monotonicMs() >= this.#pausedUntil;
+  }
+
+  /** Runs a blocking operation and counts it if it was slow. */
+  measure<T>(operation: () => T): T {
+    const started = monotonicMs();
+    try {
+      return operation();
+    } finally {
+      const now = monotonicMs();
+      this.#slow = now - started > this.#maxMs ? this.#slow + 1 : 0;
+      if (this.#slow >= this.#maxSlow) this.#pausedUntil = now + pauseMs;
+    }
   }
 }

@@ -2,10 +2,9 @@
 // IFA_TARGET_NETNSID the kernel answers success and acts in the socket's own.
 
 import type { Cidr } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, concat, u32, u8, u32At, i32At } from "./bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import type { NetlinkAnswer, NetlinkRequest } from "./message.ts";
 
 /** An address as the kernel tells it. */
 export interface AddressState {

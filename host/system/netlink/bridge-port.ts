@@ -18,9 +18,8 @@ import {
   RTM_SETLINK,
 } from "./link-attributes.ts";
 import type { PortState } from "./link-state.ts";
-import { attribute, nested, Attributes, u32Attribute } from "./attributes.ts";
+import { attribute, nested, Attributes, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { concat, u16, u8, u16At, i32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** VLANs `first` to `last`, both included. */
 export interface VlanRange {

@@ -6,9 +6,8 @@ import { vlansIn } from "./bridge-port.ts";
 import { linkIn } from "./link.ts";
 import { acceptRa, inetSetting, linkStateIn } from "./link-state.ts";
 import { neighbourStateIn } from "./neighbour.ts";
-import { attribute, attributesIn, u32Attribute } from "./attributes.ts";
+import { attribute, attributesIn, u32Attribute, decodeAnswers, encodeRequests } from "./message.ts";
 import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
-import { decodeAnswers, encodeRequests } from "./message.ts";
 import { defaultRouteAddition, listedRouteRemoval, routeRestoration, routeIn } from "./route.ts";
 
 const bytes = (maxLength: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength });

@@ -1,6 +1,6 @@
 // Intermediate functional block devices (`ifb`): messages that make one, mark it, and list those that exist.
 
-import { attribute, Attributes, nested, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { macText, concat, cString, i32At } from "./bytes.ts";
 import {
   IFF_UP,
@@ -21,7 +21,6 @@ import {
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** The description of a link, of 255 bytes at most. ip(8) prints it as `alias`. */
 const IFLA_IFALIAS = 20;

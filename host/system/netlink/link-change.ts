@@ -1,7 +1,7 @@
 // Messages that read, change and remove links. They name a link by its index: another link may have taken its name meanwhile. Changes
 // are RTM_SETLINK, which never creates a link.
 
-import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { attribute, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { macBytes, concat, cString, u16, u8 } from "./bytes.ts";
 import {
   IFF_ALLMULTI,
@@ -32,7 +32,6 @@ import {
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 const RTM_NEWLINKPROP = 108;
 const RTM_DELLINKPROP = 109;

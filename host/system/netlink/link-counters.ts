@@ -1,9 +1,8 @@
 // The counters of a link (struct rtnl_link_stats64 in linux/if_link.h).
 
 import { IFINFOMSG, ifinfomsg, RTM_GETLINK, RTM_NEWLINK } from "./link-attributes.ts";
-import { Attributes } from "./attributes.ts";
+import { Attributes, type NetlinkRequest } from "./message.ts";
 import { i32At, u32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** The traffic that a link has received or sent since it was made. */
 export interface DirectionCounters {

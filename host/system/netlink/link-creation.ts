@@ -1,7 +1,7 @@
 // Messages that make links (RTM_NEWLINK with CREATE and EXCL). An existing link of that name stays unchanged (EEXIST). The
 // messages ask for an echo: from 6.2 on the kernel answers with the link that it made.
 
-import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { attribute, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { macBytes, concat, cString, u16, u8 } from "./bytes.ts";
 import { SECOND_NAMESPACE } from "./exchange.ts";
 import {
@@ -36,7 +36,6 @@ import {
   RTM_NEWLINK,
   TRANSMIT_HASHES,
 } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 const VETH_INFO_PEER = 1;
 const IFLA_NUM_TX_QUEUES = 31;

@@ -1,10 +1,9 @@
 // Moves of a link into the effect's second network namespace, which the shim opened.
 
-import { attribute, u32Attribute } from "./attributes.ts";
+import { attribute, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { concat, cString } from "./bytes.ts";
 import { SECOND_NAMESPACE } from "./exchange.ts";
 import { IFLA_IFALIAS, IFLA_IFNAME, IFLA_NET_NS_FD, ifinfomsg, RTM_SETLINK } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** The longest `ifalias` in bytes (IFALIASZ without its NUL). */
 export const maxAliasBytes = 255;

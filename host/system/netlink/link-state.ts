@@ -1,6 +1,6 @@
 // A link with everything of RTM_GETLINK that a delegate may read or an undo needs.
 
-import { Attributes, attributesIn, textIn } from "./attributes.ts";
+import { Attributes, attributesIn, textIn } from "./message.ts";
 import { macText, i32At, u32At } from "./bytes.ts";
 import {
   BOND_MODES,

@@ -1,6 +1,6 @@
 // Links (network interfaces) of RTM_GETLINK (linux/if_link.h).
 
-import { Attributes, u32Attribute } from "./attributes.ts";
+import { Attributes, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { macText, concat, i32At, u32At } from "./bytes.ts";
 import {
   RTM_NEWLINK,
@@ -17,7 +17,6 @@ import {
   RTEXT_FILTER_SKIP_STATS,
   ifinfomsg,
 } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** A link (network interface). */
 export interface Link {

@@ -1,7 +1,7 @@
 // Netlink messages about a link's neighbours and proxy entries (linux/neighbour.h). All entries that Plexus adds are permanent.
 
 import type { IpAddress } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkRequest } from "./message.ts";
 import {
   AF_INET,
   AF_INET6,
@@ -18,7 +18,6 @@ import {
   i32At,
 } from "./bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /**
  * A neighbour or proxy entry as the kernel lists it. For the address of a proxy entry the kernel answers ARP or NDP requests in the

@@ -1,6 +1,6 @@
 // The next hops of a route that has several at once (RTA_MULTIPATH, linux/rtnetlink.h).
 
-import { Attributes } from "./attributes.ts";
+import { Attributes } from "./message.ts";
 import { addressText, i32At, u16At } from "./bytes.ts";
 import type { Route } from "./route.ts";
 

@@ -1,10 +1,9 @@
 // Routes that a delegate adds and removes (linux/rtnetlink.h). They have no way to name another namespace.
 
 import { type Cidr, type IpAddress, networkOf } from "../../../src/net/ip.ts";
-import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { attribute, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { addressBytes, familyNumber, concat, u32 } from "./bytes.ts";
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 import { MAIN_TABLE, nextHop } from "./route.ts";
 
 /** A route to add or remove. The kernel chooses absent members. */

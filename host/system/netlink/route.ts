@@ -1,9 +1,8 @@
 // Routes of RTM_GETROUTE, and the messages that remove one, restore one, or add a default route (linux/rtnetlink.h).
 
 import { formatCidr, type IpAddress } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { addressBytes, addressIn, addressText, concat, u16, u32, u16At, u32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** A route as the kernel lists it. */
 export interface Route {

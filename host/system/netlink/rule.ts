@@ -1,9 +1,8 @@
 // Policy rules of RTM_GETRULE, and the messages that add and remove one (linux/fib_rules.h).
 
 import { type Cidr, formatCidr, networkOf } from "../../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, concat, cString, u32, u32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 /** The value of a packet's mark under a mask. */
 export interface RuleMark {

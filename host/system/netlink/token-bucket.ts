@@ -1,8 +1,7 @@
 // Token buckets (linux/pkt_sched.h): the qdisc `tbf`, and the qdisc `htb` with its classes. No I/O.
 
-import { attribute, type Attributes } from "./attributes.ts";
+import { attribute, type Attributes, type NetlinkRequest } from "./message.ts";
 import { concat, putU32, u32, u32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 import { handle, newClass, newQdisc, ROOT, u64, u64At } from "./traffic-control.ts";
 
 const TCA_TBF_PARMS = 1;

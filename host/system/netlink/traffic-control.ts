@@ -1,10 +1,9 @@
 // Messages of traffic control (linux/rtnetlink.h, linux/pkt_sched.h): queueing disciplines (qdiscs), their classes and filters, and the counters of
 // each. The codecs of the kinds are token-bucket.ts, class-bucket.ts and u32-filter.ts. No I/O.
 
-import { Attributes, attribute, nested } from "./attributes.ts";
+import { Attributes, attribute, nested, type NetlinkRequest } from "./message.ts";
 import { concat, cString, i32At, putU32, u32At } from "./bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 const RTM_NEWQDISC = 36;
 const RTM_DELQDISC = 37;

@@ -1,9 +1,8 @@
 // Filters of kind `u32` (linux/pkt_cls.h): the redirection of all packets to a device, and networks that lead to a class. No I/O.
 
 import type { Cidr } from "../../../src/net/ip.ts";
-import { attribute, type Attributes, nested, u32Attribute } from "./attributes.ts";
+import { attribute, type Attributes, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { addressBytes, concat, cString, putU32, u32, u32At } from "./bytes.ts";
-import type { NetlinkRequest } from "./message.ts";
 import { ROOT_HANDLE } from "./token-bucket.ts";
 import { handle, INGRESS_HANDLE, newFilter } from "./traffic-control.ts";
 

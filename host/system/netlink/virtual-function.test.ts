@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { attribute, Attributes, nested } from "./attributes.ts";
+import { attribute, Attributes, nested } from "./message.ts";
 import { concat, u32At } from "./bytes.ts";
 import { IFINFOMSG, ifinfomsg, RTM_NEWLINK } from "./link-attributes.ts";
 import { vfMessages, vfSettingsIn, virtualFunctionsRequest } from "./virtual-function.ts";

@@ -1,6 +1,6 @@
 // Settings of virtual functions (SR-IOV). The kernel keeps them at the link of the physical function (linux/if_link.h).
 
-import { attribute, Attributes, nested, u32Attribute } from "./attributes.ts";
+import { attribute, Attributes, nested, u32Attribute, type NetlinkRequest } from "./message.ts";
 import { macBytes, macText, concat, putU32, u32At } from "./bytes.ts";
 import {
   IFINFOMSG,
@@ -11,7 +11,6 @@ import {
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
-import type { NetlinkRequest } from "./message.ts";
 
 const RTEXT_FILTER_VF = 1;
 const IFLA_VFINFO_LIST = 22;

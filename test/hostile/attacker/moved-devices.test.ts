@@ -6,7 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Done } from "../../../host/protocol/messages.ts";
 import { EKEYREJECTED } from "../../../host/system/errno.ts";
 import { addressStateIn } from "../../../host/system/netlink/address.ts";
-import { attribute, u32Attribute } from "../../../host/system/netlink/attributes.ts";
+import {
+  attribute,
+  u32Attribute,
+  decodeAnswers,
+  encodeRequests,
+  type NetlinkRequest,
+} from "../../../host/system/netlink/message.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
 import { SECOND_NAMESPACE } from "../../../host/system/netlink/exchange.ts";
 import {
@@ -21,7 +27,6 @@ import {
 } from "../../../host/system/netlink/link-attributes.ts";
 import { linkRename, nameAddition } from "../../../host/system/netlink/link-change.ts";
 import { linkMove } from "../../../host/system/netlink/link-move.ts";
-import { decodeAnswers, encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { type PolicyShim, shimWithPolicy } from "../../node/shim/testing/policy-shim.ts";

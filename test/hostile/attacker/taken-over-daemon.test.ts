@@ -36,7 +36,7 @@ import {
 } from "../../../host/capabilities/firewall/nf-tables.ts";
 import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import { EINVAL, EKEYREJECTED, ENOENT, EXDEV } from "../../../host/system/errno.ts";
-import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
+import { attribute, nested, u32Attribute, encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { concat, cString } from "../../../host/system/netlink/bytes.ts";
 import { SECOND_NAMESPACE } from "../../../host/system/netlink/exchange.ts";
 import {
@@ -54,7 +54,6 @@ import {
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { linkRename, nameAddition } from "../../../host/system/netlink/link-change.ts";
 import { linkMove } from "../../../host/system/netlink/link-move.ts";
-import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
 import { vfMessages } from "../../../host/system/netlink/virtual-function.ts";
 import { startAgent } from "../../lab/agent.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../lab/namespaces.ts";

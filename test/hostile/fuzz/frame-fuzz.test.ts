@@ -1,7 +1,7 @@
 // Fuzzes the shim's frame parser.
 
 import { encodeFrame, PROTOCOL_VERSION } from "../../../host/protocol/frames.ts";
-import { encodeMessage } from "../../../host/protocol/message-writers.ts";
+import { encodeMessage } from "../../../host/protocol/message-codec.ts";
 import type { EngineMessage, ShimMessage } from "../../../host/protocol/messages.ts";
 import { describeFuzzing } from "./fuzz-target.ts";
 

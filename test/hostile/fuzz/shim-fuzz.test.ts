@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { shimSources, LANGUAGE_FLAGS } from "../../../host/shim/build.ts";
 import { encodeFrame, NESTED_CHANNEL_BIT } from "../../../host/protocol/frames.ts";
-import { encodeMessage } from "../../../host/protocol/message-writers.ts";
+import { encodeMessage } from "../../../host/protocol/message-codec.ts";
 import type { EngineMessage, ShimMessage } from "../../../host/protocol/messages.ts";
 import { askKeyBytes } from "../../../host/protocol/network-fields.ts";
 import { testSeed } from "../../lab/random-from.ts";

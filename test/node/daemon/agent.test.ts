@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Daemon } from "../../../host/programs/plexusd/daemon.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import { encodeFrame } from "../../../host/protocol/frames.ts";
-import { encodeMessage } from "../../../host/protocol/message-writers.ts";
+import { encodeMessage } from "../../../host/protocol/message-codec.ts";
 import { dist } from "../../lab/plexus.ts";
 import { installRecorder } from "../../lab/recorder.ts";
 import { startAgent, type TestAgent } from "../../lab/agent.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { encodeFrame } from "../../../host/protocol/frames.ts";
-import { encodeMessage } from "../../../host/protocol/message-writers.ts";
+import { encodeMessage } from "../../../host/protocol/message-codec.ts";
 import { startAgent } from "../../lab/agent.ts";
 import { linksRequest } from "../../../host/system/netlink/link.ts";
 import { encodeRequests } from "../../../host/system/netlink/message.ts";

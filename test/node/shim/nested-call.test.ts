@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { encodeFrame, type Frame } from "../../../host/protocol/frames.ts";
-import { encodeMessage } from "../../../host/protocol/message-writers.ts";
+import { encodeMessage } from "../../../host/protocol/message-codec.ts";
 import { callWith, json, type EngineSide, type ShimAnswer } from "./testing/scripted-engine.ts";
 import { missing, type Requirement } from "../../lab/requires.ts";
 import { endlessMs, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";

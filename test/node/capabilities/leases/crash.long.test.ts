@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missing, type Requirement, strace } from "../../../lab/requires.ts";
-import { shortHash } from "../../../../host/store/files/short-hash.ts";
+import { shortHash } from "../../../../host/system/ids.ts";
 import { lockSync } from "../../../../host/store/locks/testing/lock-sync.ts";
 import { runSync } from "../../../../host/capabilities/leases/testing/run-sync.ts";
 import { contentOf } from "../../../../host/capabilities/leases/lease-file.ts";

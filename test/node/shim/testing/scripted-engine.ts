@@ -8,8 +8,7 @@ import { join } from "node:path";
 
 import type { Result } from "../../../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../../../../host/protocol/frames.ts";
-import { decodeShimMessage } from "../../../../host/protocol/message-readers.ts";
-import { encodeMessage } from "../../../../host/protocol/message-writers.ts";
+import { decodeShimMessage, encodeMessage } from "../../../../host/protocol/message-codec.ts";
 import type {
   AgentGreeting,
   Ask,

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { Frame } from "./frames.ts";
-import { decodeEngineMessage, decodeShimMessage } from "./message-readers.ts";
-import { encodeMessage } from "./message-writers.ts";
+import { decodeShimMessage, encodeMessage } from "./message-codec.ts";
+import { decodeEngineMessage } from "./testing/decode-engine-message.ts";
 import type { EngineMessage, ShimMessage, Netlink, Packet } from "./messages.ts";
 
 const u32 = fc.nat({ max: 0xffff_ffff });

@@ -1,11 +1,45 @@
-// The deadline of a call, and the part of its time that is reserved for undoing. A runtime that gives up first gets no error and
-// undoes nothing. Plexus therefore ends the call earlier, with time left to undo.
+// The time of a call, and its division. A runtime that gives up first gets no error and undoes nothing. Plexus therefore ends the call earlier, with time left to undo.
+//
+// The reserve for undoing is never given to a step of an ADD. Each planned step keeps a minimum share, which the steps before it cannot use up. Time that a step does not
+// use goes to the steps after it.
 
-import type { Verb } from "../../../src/cni/environment.ts";
-import { keptMs, stepBudgetMs, undoReserveMs } from "../../../src/step-policy/step-budget.ts";
+import type { Verb } from "../cni/environment.ts";
 
 /** The share of an ADD's time that a DEL or CHECK has: the kubelet waits half as long for a sandbox to stop as for one to start. */
 const delCheckShare = 1 / 2;
+
+/** The reserve for undoing: a share of the call's time, with an upper bound in milliseconds. */
+const maxReserveMs = 60_000;
+const reserveShare = 1 / 2;
+
+/** The part of its even share that each later step keeps, however slow the steps before it are. */
+const keptShare = 1 / 2;
+
+/** Milliseconds of a call's time that are reserved for undoing. `totalMs`: the call's whole time. */
+export function undoReserveMs(totalMs: number): number {
+  return Math.min(maxReserveMs, totalMs * reserveShare);
+}
+
+/** Milliseconds that each of `steps` planned steps keeps. `availableMs`: the time until the reserve begins. */
+export function keptMs(availableMs: number, steps: number): number {
+  return steps === 0 ? 0 : (availableMs * keptShare) / steps;
+}
+
+/** The state of a call's time before a step. */
+export interface StepTime {
+  /** Milliseconds to the call's end. */
+  readonly leftMs: number;
+  readonly reserveMs: number;
+  /** Milliseconds that each later step keeps. */
+  readonly keptMs: number;
+  /** Number of planned steps after this one. */
+  readonly stepsAfter: number;
+}
+
+/** Maximum milliseconds of the next step. */
+export function stepBudgetMs({ leftMs, reserveMs, keptMs: kept, stepsAfter }: StepTime): number {
+  return Math.max(0, leftMs - reserveMs - kept * stepsAfter);
+}
 
 /** The deadline of one ADD, DEL or CHECK. STATUS and GC have no deadline: each of their steps has a bound of its own. */
 export class CallDeadline {

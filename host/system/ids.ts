@@ -1,4 +1,21 @@
-// A short name for a long one. Its users tolerate a collision, also one that an attacker makes.
+// Ids that need not be secret: random ids of spans and traces, and short names for long ones. node:crypto takes 14 ms to load and is not needed for them.
+
+/** A span id: 16 hexadecimal digits, not all of them zero. */
+export function newSpanId(): string {
+  const id = randomHalf() + randomHalf();
+  return /^0+$/.test(id) ? newSpanId() : id;
+}
+
+/** A trace id: 32 hexadecimal digits, not all of them zero. */
+export function newTraceId(): string {
+  return newSpanId() + newSpanId();
+}
+
+function randomHalf(): string {
+  return Math.floor(Math.random() * 0x1_0000_0000)
+    .toString(16)
+    .padStart(8, "0");
+}
 
 const encoder = new TextEncoder();
 
@@ -14,9 +31,9 @@ export function shortHash(text: string): string {
     high = (Math.imul(high, 0x1b3) + carry + (before << 8)) >>> 0;
     low = product >>> 0;
   }
-  return half(high) + half(low);
+  return hexOf(high) + hexOf(low);
 }
 
-function half(value: number): string {
+function hexOf(value: number): string {
   return value.toString(16).padStart(8, "0");
 }

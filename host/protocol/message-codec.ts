@@ -1,12 +1,86 @@
-// The fields of each message, in the order in which they are written (PROTOCOL.md).
+// The fields of each message in their order (PROTOCOL.md): as the engine reads them, and as both sides write them.
 
-import { ok, failed, type Result } from "../../src/fault/result.ts";
-import { concat } from "../system/netlink/bytes.ts";
-import { environmentMistake, FieldWriter } from "./fields.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { FieldReader, environmentMistake, FieldWriter } from "./fields.ts";
 import { type Frame, protocolFault } from "./frames.ts";
 import { FOUND, NETFILTER, NO_ID, OUTCOMES, STDERR_TRUNCATED, STDOUT_TRUNCATED, TYPE } from "./message-numbers.ts";
 import { askKinds, type EngineMessage, type Outcome, type ShimMessage, type Tap, zoneOperations } from "./messages.ts";
 import { askKeyBytes, HARDWARE_ADDRESS_BYTES, packetBytes, settingsRow } from "./network-fields.ts";
+import { concat } from "../system/netlink/bytes.ts";
+
+/** Reads a message of the shim; undefined for an unknown type or an unknown value. */
+function readShimMessage(type: number, fields: FieldReader): ShimMessage | undefined {
+  switch (type) {
+    case TYPE.request:
+      return {
+        kind: "request",
+        name: fields.text(),
+        environment: fields.environment(),
+        stdin: fields.bytes(),
+        under: fields.u32(),
+      };
+    case TYPE.agent:
+      return { kind: "agent", environment: fields.environment() };
+    case TYPE.executed: {
+      const outcome = outcomeOf(fields.u32(), fields.u32());
+      const microseconds = fields.u32();
+      const flags = fields.u32();
+      if (outcome === undefined) return undefined;
+      return {
+        kind: "executed",
+        outcome,
+        microseconds,
+        stdoutTruncated: (flags & STDOUT_TRUNCATED) !== 0,
+        stderrTruncated: (flags & STDERR_TRUNCATED) !== 0,
+        stdout: fields.bytes(),
+        stderr: fields.bytes(),
+        path: fields.text(),
+      };
+    }
+    case TYPE.found: {
+      const what = FOUND[fields.u32()];
+      return what === undefined ? undefined : { kind: "found", what, path: fields.text(), identity: fields.text() };
+    }
+    case TYPE.content:
+      return { kind: "content", errno: fields.u32(), content: fields.bytes() };
+    case TYPE.done:
+      return { kind: "done", errno: fields.u32(), sent: fields.u32() === 1, reply: fields.bytes() };
+    default:
+      return undefined;
+  }
+}
+
+function outcomeOf(number: number, detail: number): Outcome | undefined {
+  const kind = OUTCOMES[number];
+  switch (kind) {
+    case "exited":
+      return { kind, status: detail };
+    case "signalled":
+      return { kind, signal: detail };
+    case "not-startable":
+      return { kind, errno: detail };
+    case undefined:
+      return undefined;
+    default:
+      return { kind };
+  }
+}
+
+/** Decodes a frame from the shim. Fault SHIM_PROTOCOL: a type that the shim does not send, or malformed fields. */
+export function decodeShimMessage(frame: Frame): Result<ShimMessage> {
+  const fields = new FieldReader(frame.payload);
+  const message = readShimMessage(frame.type, fields);
+  return checkedMessage(frame, fields, message);
+}
+
+/** The message of a frame. Fault SHIM_PROTOCOL: it is undefined, or its fields do not fill the payload. */
+export function checkedMessage<T>(frame: Frame, fields: FieldReader, message: T | undefined): Result<T> {
+  if (message === undefined)
+    return failed(protocolFault(`a frame of type ${frame.type}, an unknown type or one with an unknown value`));
+  if (!fields.isComplete)
+    return failed(protocolFault(`a frame of type ${frame.type} whose fields do not fill its ${frame.payload.length} bytes`));
+  return ok(message);
+}
 
 /** The messages of both sides by their kind. */
 type MessageOf = { [Each in ShimMessage | EngineMessage as Each["kind"]]: Each };
@@ -83,7 +157,7 @@ function writeTap(fields: FieldWriter, { path, name, multiQueue, owner, group }:
 }
 
 /** Writes a message's fields. */
-export function writeMessage<Kind extends keyof MessageOf>(fields: FieldWriter, kind: Kind, message: MessageOf[Kind]): void {
+function writeMessage<Kind extends keyof MessageOf>(fields: FieldWriter, kind: Kind, message: MessageOf[Kind]): void {
   writers[kind](fields, message);
 }
 

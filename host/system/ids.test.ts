@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortHash } from "./short-hash.ts";
+import { shortHash } from "./ids.ts";
 
 test.each([
   ["", "cbf29ce484222325"],
