@@ -9,7 +9,7 @@ import { installedJail } from "../host/sandbox/launcher/jail.ts";
 import { takeConfinement } from "../host/sandbox/launcher/launch-server.ts";
 import { limitsOf } from "../host/sandbox/limits.ts";
 import { ProcessPool } from "../host/sandbox/process/pool.ts";
-import type { ProcessPoolInit } from "../host/sandbox/process/pool-settings.ts";
+import type { PoolSettings } from "../host/sandbox/process/pool-settings.ts";
 import { defaultUids } from "../src/configuration/keys/sandbox-uids.ts";
 import { dist } from "../test/lab/plexus.ts";
 import type { CopyTimes } from "./copies.ts";
@@ -30,7 +30,7 @@ const request = {
 
 type Start = "copy" | "new";
 
-function poolOf(start: Start, init: ProcessPoolInit): ProcessPool {
+function poolOf(start: Start, init: PoolSettings): ProcessPool {
   const installed = installedJail(dist, { level: "process", uids: defaultUids, requiresOwnUid: true });
   const jail = { ...installed, server: { descriptor: 3, ...server, pid: server?.pid ?? 0, hasZygote: start === "copy" } };
   return new ProcessPool({ entry: join(dist, "engine", "guest-process.cjs"), jail, ...init });
@@ -57,7 +57,7 @@ async function timed(run: () => Promise<void>): Promise<number> {
 }
 
 /** Samples with a pool for each sample. */
-function withNewPools(init: ProcessPoolInit, sample: (pool: ProcessPool) => Promise<number>): Promise<Samples> {
+function withNewPools(init: PoolSettings, sample: (pool: ProcessPool) => Promise<number>): Promise<Samples> {
   const of = (start: Start) => async (): Promise<number> => {
     const pool = poolOf(start, init);
     const ms = await sample(pool);

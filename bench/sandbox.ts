@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { Admission } from "../host/sandbox/admission/admit.ts";
 import { defaultJail } from "../host/sandbox/launcher/jail.ts";
 import { limitsOf } from "../host/sandbox/limits.ts";
-import type { ProcessPoolInit } from "../host/sandbox/process/pool-settings.ts";
+import type { PoolSettings } from "../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../host/sandbox/process/pool.ts";
 import { dist, missingBuild } from "../test/lab/plexus.ts";
 import { childrenOf } from "../test/lab/sandbox-processes.ts";
@@ -21,7 +21,7 @@ const burst = 32;
 const limits = limitsOf({});
 
 /** A pool of this level; `warm` processes are started ahead. */
-function poolOf(level: Level, init: ProcessPoolInit): ProcessPool {
+function poolOf(level: Level, init: PoolSettings): ProcessPool {
   const entry = join(dist, "engine", "guest-process.cjs");
   return new ProcessPool({
     entry,

@@ -18,7 +18,7 @@ import type { Metrics } from "../host/telemetry/metrics/metrics.ts";
 import type { Page } from "../host/telemetry/page-server.ts";
 
 /** The daemon of a part: what it has for its life. */
-export interface ResidentInit extends ResidentNode {
+export interface ResidentContext extends ResidentNode {
   /** The node's name in the Kubernetes API; undefined if unknown. */
   readonly nodeName: string | undefined;
   /** The daemon's own state directory. */
@@ -99,7 +99,7 @@ export interface ResidentSettings {
   readonly connects?: readonly string[];
   /** Directories that the part writes beside other programs. */
   readonly directories?: readonly string[];
-  readonly make: (init: ResidentInit) => Promise<ResidentPart>;
+  readonly make: (init: ResidentContext) => Promise<ResidentPart>;
 }
 
 /** A feature's description of its part in the daemon. */

@@ -7,7 +7,7 @@ import { matchesPattern } from "../../src/configuration/grant-patterns.ts";
 import type { Clock } from "../../host/system/clock.ts";
 import { isProbe, type TraceableCall, type TraceTerms, tracesIn } from "./record/trace-terms.ts";
 import { type Page, plainText } from "../../host/telemetry/page-server.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 
 interface Recording {
   readonly request: RecordingRequest;
@@ -92,7 +92,7 @@ export const resident: ResidentFeature = {
   read: () => ({ sockets: [], make: async (init) => chainTracePart(init) }),
 };
 
-function chainTracePart({ stateDirectory, clock }: ResidentInit): ResidentPart {
+function chainTracePart({ stateDirectory, clock }: ResidentContext): ResidentPart {
   const traces = new RequestedTraces(tracesIn(stateDirectory), clock);
   return {
     recordCall: (call, _, clockOfCall) => {

@@ -2,7 +2,7 @@
 
 import { join, resolve } from "node:path";
 import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/command-line/option-values.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 import type { ClaimOptions } from "./driver/claim-driver.ts";
 import { driverName } from "./rules/names.ts";
 
@@ -35,7 +35,7 @@ export const resident: ResidentFeature = {
   },
 };
 
-async function claimsPart(options: ClaimOptions, init: ResidentInit): Promise<ResidentPart> {
+async function claimsPart(options: ClaimOptions, init: ResidentContext): Promise<ResidentPart> {
   const { nodeName, log } = init;
   if (nodeName === undefined) {
     log("warn", "claims: the driver is off: the node's name in the Kubernetes API is not known (--node-name)");

@@ -1,6 +1,6 @@
 // Renewals in the daemon. The part has no option: it works once an attachment has a lease.
 
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 import { dhcpMetrics } from "./metrics.ts";
 
 /** The description. */
@@ -10,7 +10,7 @@ export const resident: ResidentFeature = {
   read: () => ({ sockets: [], make: renewalsPart }),
 };
 
-async function renewalsPart({ metrics: ofDaemon, directories, agent, clock, log }: ResidentInit): Promise<ResidentPart> {
+async function renewalsPart({ metrics: ofDaemon, directories, agent, clock, log }: ResidentContext): Promise<ResidentPart> {
   const { Renewals } = await import("./renewals.ts");
   const metrics = ofDaemon.with(dhcpMetrics);
   const renewals = new Renewals(

@@ -1,7 +1,7 @@
 // Hot-plug in the daemon. The part has no option: it works once a configuration has the key `hotPlug`.
 
 import { networksAnnotation } from "../../src/npwg/selection.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 import { hotPlugMetrics } from "./metrics.ts";
 
 /** The description. */
@@ -12,7 +12,7 @@ export const resident: ResidentFeature = {
 };
 
 /** Makes the part. */
-async function hotPlugPart(init: ResidentInit): Promise<ResidentPart> {
+async function hotPlugPart(init: ResidentContext): Promise<ResidentPart> {
   const { HotPlug } = await import("./follow/hot-plug.ts");
   const metrics = init.metrics.with(hotPlugMetrics);
   const hotPlug = new HotPlug(init, ({ attached, detached, failed: hasFailed }) => {

@@ -1,7 +1,7 @@
 // Traffic in the daemon. The part has no option: it works once a configuration has the key `linkCounters`.
 
 import { trafficPath } from "../../src/net/link-traffic.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 
 /** The description. */
 export const resident: ResidentFeature = {
@@ -10,7 +10,7 @@ export const resident: ResidentFeature = {
   read: () => ({ sockets: [], make: countersPart }),
 };
 
-async function countersPart(init: ResidentInit): Promise<ResidentPart> {
+async function countersPart(init: ResidentContext): Promise<ResidentPart> {
   const { LinkCounters } = await import("./node/link-counters.ts");
   const counters = new LinkCounters(init);
   init.metrics.onScrape(() => counters.ask());

@@ -1,6 +1,6 @@
 // The watch over links in the daemon. The part has no option: it works once a configuration has the key `linkWatch`.
 
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 
 /** The description. */
 export const resident: ResidentFeature = {
@@ -9,7 +9,7 @@ export const resident: ResidentFeature = {
   read: () => ({ statusName: "linkWatch", sockets: [], make: linkWatchPart }),
 };
 
-async function linkWatchPart(init: ResidentInit): Promise<ResidentPart> {
+async function linkWatchPart(init: ResidentContext): Promise<ResidentPart> {
   const { LinkWatch } = await import("./follow/link-watch.ts");
   const watch = new LinkWatch(init);
   return {

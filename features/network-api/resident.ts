@@ -3,7 +3,7 @@
 import { ok } from "../../src/fault/result.ts";
 import { labelProblem } from "../../src/npwg/object-names.ts";
 import { maxSocketPath, type OptionValues, pathOf } from "../../host/node/command-line/option-values.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 import type { NetworkApi, NetworkApiOptions } from "./server/network-api.ts";
 import type { NetworkFeed } from "./server/network-feed.ts";
 
@@ -44,7 +44,7 @@ export const resident: ResidentFeature = {
 async function networkApiPart(
   api: NetworkApiOptions | undefined,
   feed: FeedOptions | undefined,
-  init: ResidentInit,
+  init: ResidentContext,
 ): Promise<ResidentPart> {
   const warn = (text: string): void => init.log("warn", text);
   let served: NetworkApi | undefined;

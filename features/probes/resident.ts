@@ -5,7 +5,7 @@ import { readAddress } from "../../src/net/ip.ts";
 import { keptConfigurationsWith } from "../../host/node/reconcile/kept-configurations.ts";
 import { ShimGone } from "../../host/protocol/shim.ts";
 import type { Page } from "../../host/telemetry/page-server.ts";
-import type { ResidentFeature, ResidentInit, ResidentPart } from "../resident-part.ts";
+import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
 
 /** The path of a probe on the status socket: POST with the parameters `pod`, `network` and any number of `address`. */
 export const probePath = "/probe";
@@ -27,7 +27,7 @@ function refused(status: number, why: string): Page {
   };
 }
 
-function probesPart({ directories, agent, clock, judge, endpoints }: ResidentInit): ResidentPart {
+function probesPart({ directories, agent, clock, judge, endpoints }: ResidentContext): ResidentPart {
   const on = new Set<string>();
   let running = false;
   const probe = async (query: string): Promise<Page> => {

@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 /** The settings of a build. */
-export interface BuildShimInit {
+export interface BuildSettings {
   /** The output directory; created if missing. */
   readonly outDir: string;
   /** The C compiler; the default is `$CC`, else `cc`. */
@@ -30,7 +30,7 @@ export interface BuildShimInit {
 }
 
 /** A C program to compile. */
-export interface BuildProgramInit extends BuildShimInit {
+export interface ProgramToBuild extends BuildSettings {
   /** The executable's name in `outDir`. */
   readonly name: string;
   /** The C sources, absolute. */
@@ -164,7 +164,7 @@ function readStamp(path: string): z.infer<typeof Stamp> | undefined {
  * Makes the shim, `outDir/plexus`. Replaces the file and never writes to it: it may be running. Throws with the compiler's output where no
  * linkage works.
  */
-export function buildShim(init: BuildShimInit): Promise<BuiltProgram> {
+export function buildShim(init: BuildSettings): Promise<BuiltProgram> {
   return buildProgram({ ...init, name: "plexus", sources: shimSources(), headers: filesEnding(directory, ".h"), bare: true });
 }
 
@@ -178,7 +178,7 @@ export async function buildProgram({
   outDir,
   cc = process.env["CC"] ?? "cc",
   definitions = [],
-}: BuildProgramInit): Promise<BuiltProgram> {
+}: ProgramToBuild): Promise<BuiltProgram> {
   const defined = [`PLEXUS_VERSION="${packageVersion()}"`, ...definitions].map((definition) => `-D${definition}`);
   const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, ...defined];
   const compilerVersion = execFileSync(cc, ["--version"], { encoding: "utf8" });

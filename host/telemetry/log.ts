@@ -52,7 +52,7 @@ export interface Log {
 }
 
 /** The settings of the log. */
-export interface LogInit {
+export interface LogSettings {
   /** The program's name in each line; `plexusd` by default. */
   readonly name?: string;
   readonly level: DaemonLogLevel;
@@ -71,7 +71,7 @@ const maxField = 512;
 const maxWaitingBytes = 1024 * 1024;
 
 /** Opens the log. */
-export function openLog({ name = "plexusd", level, fd, clock, dropped, flushBounds }: LogInit): Log {
+export function openLog({ name = "plexusd", level, fd, clock, dropped, flushBounds }: LogSettings): Log {
   const destination = new LineWriter(fd, maxWaitingBytes, clock, dropped, flushBounds);
   const logger = loggerTo(destination, level, name);
   return {

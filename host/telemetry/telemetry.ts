@@ -22,7 +22,7 @@ import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 import type { Clock } from "../system/clock.ts";
 
 /** The settings of the daemon's telemetry. */
-export interface TelemetryInit {
+export interface TelemetrySettings {
   readonly log: Log;
   readonly version: string;
   /** The state directory that is observed before the first call. */
@@ -53,7 +53,7 @@ const maxStates = 8;
 /** The telemetry of one daemon. */
 export class Telemetry {
   readonly #clock: Clock;
-  readonly #init: TelemetryInit;
+  readonly #init: TelemetrySettings;
   readonly #observed: Observed;
   readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
@@ -65,7 +65,7 @@ export class Telemetry {
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
 
-  constructor(clock: Clock, init: TelemetryInit, observed: Observed) {
+  constructor(clock: Clock, init: TelemetrySettings, observed: Observed) {
     this.#clock = clock;
     this.#init = init;
     this.#observed = observed;

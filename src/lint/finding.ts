@@ -40,7 +40,7 @@ export interface LintFinding extends Finding, Position {
 }
 
 /** The subject of a finding. */
-export interface FindingInit {
+export interface FindingSubject {
   readonly source: LintSource;
   readonly object: string;
   /** Offset in the source's text. */
@@ -51,7 +51,7 @@ export interface FindingInit {
 }
 
 /** Makes a finding of a rule. */
-export function finding(rule: LintRuleId, { source, object, offset, message, remedy }: FindingInit): LintFinding {
+export function finding(rule: LintRuleId, { source, object, offset, message, remedy }: FindingSubject): LintFinding {
   const { severity, remedy: usual } = lintRules[rule];
   return { rule, severity, file: source.file, object, ...source.place(offset), message, remedy: remedy ?? usual };
 }

@@ -21,7 +21,7 @@ import type { StepKind } from "../../../host/engine/events/call-events.ts";
 import type { TextBudget } from "./text-budget.ts";
 
 /** The step and its place in the call. */
-export interface OpenStepInit {
+export interface StepToRecord {
   readonly running: Step;
   readonly kind: StepKind;
   readonly purpose: StepPurpose;
@@ -44,7 +44,7 @@ type OpenCall = { -readonly [K in keyof ImportCall]: ImportCall[K] };
 export class OpenStep {
   /** The steps that ran within this one: those of nested calls and of its delegate. */
   readonly steps: OpenStep[] = [];
-  readonly #init: OpenStepInit;
+  readonly #init: StepToRecord;
   #stdin: string;
   readonly #omitted = new Set<string>();
   readonly #calls: OpenCall[] = [];
@@ -58,7 +58,7 @@ export class OpenStep {
   #ms: number | undefined;
   #outcome: TracedOutcome = { ok: true, stdout: "" };
 
-  constructor(init: OpenStepInit) {
+  constructor(init: StepToRecord) {
     this.#init = init;
     this.#stdin = this.#keptInput(init.running.step.stdin);
   }

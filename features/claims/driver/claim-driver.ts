@@ -4,7 +4,7 @@ import { ok, type Result } from "../../../src/fault/result.ts";
 import { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
 import type { RpcServer } from "../../../host/node/grpc/rpc-server.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
-import type { ResidentInit } from "../../resident-part.ts";
+import type { ResidentContext } from "../../resident-part.ts";
 import { ClaimStore } from "../node/claim-store.ts";
 import { ClaimSweeps } from "../node/claim-sweeps.ts";
 import { sweepClaims } from "../node/sweep-claims.ts";
@@ -28,7 +28,7 @@ export interface ClaimOptions {
   readonly cdiDirectory: string | undefined;
 }
 
-type DriverInit = ResidentInit & { readonly nodeName: string };
+type DriverInit = ResidentContext & { readonly nodeName: string };
 
 /** The driver of one node. */
 export class ClaimDriver {

@@ -22,7 +22,7 @@ import { readLockFile } from "./read-lock-file.ts";
 import { replaceFiles, type StagedFile } from "./staged-files.ts";
 
 /** Where the components come from and go to. */
-export interface PullInit {
+export interface ComponentPull {
   readonly list: ComponentList;
   readonly stores: ArtifactStores;
   /** The plugin directory. */
@@ -50,7 +50,7 @@ type Ready =
 const maxBytes = artifactLimits.componentBytes;
 
 /** Installs the list. Faults of registries, layouts, signatures, admission and files; the message names the component. */
-export async function pullComponents(init: PullInit): Promise<Result<PullReport>> {
+export async function pullComponents(init: ComponentPull): Promise<Result<PullReport>> {
   const { list, directory, lockFile } = init;
   const lock = readLockFile(lockFile);
   if (!lock.ok) return lock;
@@ -93,7 +93,7 @@ function fileOf(directory: string, type: string): string {
 }
 
 /** Fetches and verifies a component, unless the node has it already. */
-async function prepare(component: ListedComponent, lock: readonly LockedComponent[], init: PullInit): Promise<Result<Ready>> {
+async function prepare(component: ListedComponent, lock: readonly LockedComponent[], init: ComponentPull): Promise<Result<Ready>> {
   const { type, reference, digest } = component;
   const file = fileOf(init.directory, type);
   const source = referenceText(reference);
@@ -150,7 +150,7 @@ interface Verified {
 
 async function fetchVerified(
   { reference, digest, signedBy }: ListedComponent,
-  { list, stores }: PullInit,
+  { list, stores }: ComponentPull,
 ): Promise<Result<Verified>> {
   const found = await findArtifact(stores, reference);
   if (!found.ok) return found;

@@ -5,7 +5,7 @@ import { request as requestTls } from "node:https";
 import { messageOf, outcomeOf } from "../../../host/cluster/kube/api-request.ts";
 
 /** One request. */
-export interface ExchangeInit {
+export interface HttpRequest {
   readonly url: URL;
   readonly method: "GET" | "HEAD" | "POST" | "PUT";
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ const timeoutMs = 60_000;
 const maxHeaderBytes = 32 * 1024;
 
 /** Sends the request and reads the whole answer. Never rejects. */
-export async function exchange({ url, method, headers, body, maxBytes, authority }: ExchangeInit): Promise<ExchangeOutcome> {
+export async function exchange({ url, method, headers, body, maxBytes, authority }: HttpRequest): Promise<ExchangeOutcome> {
   const signal = AbortSignal.timeout(timeoutMs);
   const options = {
     method,

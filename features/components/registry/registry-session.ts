@@ -7,11 +7,11 @@ import { quote } from "../../../src/json/quote.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { readChallenge } from "../rules/challenge.ts";
 import type { RegistryCredential } from "../rules/registry-credentials.ts";
-import { exchange, type ExchangeAnswer, type ExchangeInit } from "./http-exchange.ts";
+import { exchange, type ExchangeAnswer, type HttpRequest } from "./http-exchange.ts";
 import { basicHeader, requestToken } from "./registry-token.ts";
 
 /** One request: `path` is relative to the repository, or a URL that the registry gave. */
-export interface RegistryRequest extends Pick<ExchangeInit, "method" | "body" | "maxBytes"> {
+export interface RegistryRequest extends Pick<HttpRequest, "method" | "body" | "maxBytes"> {
   readonly path: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -6,7 +6,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 
 /** The members of the configuration that describe the component. */
-export interface WasmConfigInit {
+export interface DescribedComponent {
   /** RFC 3339. The crate oci-wasm requires the member. */
   readonly created: string;
   readonly layerDigest: string;
@@ -17,7 +17,7 @@ export interface WasmConfigInit {
 }
 
 /** The configuration's text. Equal arguments give equal bytes. */
-export function wasmConfigText({ created, layerDigest, exports, imports, target }: WasmConfigInit): string {
+export function wasmConfigText({ created, layerDigest, exports, imports, target }: DescribedComponent): string {
   return JSON.stringify({
     created,
     architecture: "wasm",

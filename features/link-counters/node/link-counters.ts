@@ -10,7 +10,7 @@ import { EntryList, type ListedEntry } from "../../../host/node/reconcile/entry-
 import { keptConfigurationsWith } from "../../../host/node/reconcile/kept-configurations.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import { Journal } from "../../../host/store/journal/journal.ts";
-import type { ResidentInit } from "../../resident-part.ts";
+import type { ResidentContext } from "../../resident-part.ts";
 import { linkCounterMetrics } from "../metrics.ts";
 import { LastReadings } from "../rules/last-readings.ts";
 import type { Reading } from "../rules/link-traffic.ts";
@@ -40,7 +40,7 @@ interface Kept extends Counted {
 
 /** The counters of one daemon. */
 export class LinkCounters {
-  readonly #init: ResidentInit;
+  readonly #init: ResidentContext;
   readonly #metrics;
   readonly #states: readonly { readonly directory: string; readonly entries: EntryList }[];
   /** The configurations with the key, by state directory and name. */
@@ -55,7 +55,7 @@ export class LinkCounters {
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
 
-  constructor(init: ResidentInit) {
+  constructor(init: ResidentContext) {
     this.#init = init;
     this.#metrics = init.metrics.with(linkCounterMetrics);
     this.#states = init.directories.map((path) => {

@@ -2,7 +2,7 @@
 
 import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Agent } from "../../../host/node/agent-call.ts";
-import type { ResidentInit } from "../../resident-part.ts";
+import type { ResidentContext } from "../../resident-part.ts";
 import { linkWatchMetrics } from "../metrics.ts";
 import { conditionsOf, eventsOf, LostLinks } from "./lost-links.ts";
 import { type LinkFaults, settleContainer } from "./settle-container.ts";
@@ -15,7 +15,7 @@ const maxNamed = 5;
 /** The reports of one daemon. Containers are named by their keys. */
 export class LinkReports {
   readonly lost = new LostLinks();
-  readonly #init: ResidentInit;
+  readonly #init: ResidentContext;
   readonly #metrics;
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
@@ -26,7 +26,7 @@ export class LinkReports {
   /** ms of the time of day. */
   readonly #startedAt: number;
 
-  constructor(init: ResidentInit) {
+  constructor(init: ResidentContext) {
     this.#init = init;
     this.#startedAt = init.clock.date().getTime();
     this.#metrics = init.metrics.with(linkWatchMetrics);

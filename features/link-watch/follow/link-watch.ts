@@ -7,7 +7,7 @@ import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-que
 import type { Agent } from "../../../host/node/agent-call.ts";
 import { ShimGone } from "../../../host/protocol/shim.ts";
 import type { IsLost } from "../../container-changes.ts";
-import type { ResidentInit } from "../../resident-part.ts";
+import type { ResidentContext } from "../../resident-part.ts";
 import { NodeFollower } from "./follow-node.ts";
 import { LinkReports } from "./link-reports.ts";
 import { type NodeChange, NodeLinks } from "./node-links.ts";
@@ -30,7 +30,7 @@ type Told = Done | Failed;
 
 /** The watch of one daemon. */
 export class LinkWatch {
-  readonly #init: ResidentInit;
+  readonly #init: ResidentContext;
   readonly #containers: WatchedContainers;
   readonly #reports: LinkReports;
   readonly #queue: WorkQueue;
@@ -42,7 +42,7 @@ export class LinkWatch {
   #round: NodeJS.Timeout | undefined;
   #collect: NodeJS.Timeout | undefined;
 
-  constructor(init: ResidentInit) {
+  constructor(init: ResidentContext) {
     this.#init = init;
     this.#reports = new LinkReports(init);
     this.#looks = new PodLooks(init.clock, this.#node);

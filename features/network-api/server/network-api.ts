@@ -2,7 +2,7 @@
 
 import type { Result } from "../../../src/fault/result.ts";
 import { ok } from "../../../src/fault/result.ts";
-import type { ResidentInit } from "../../resident-part.ts";
+import type { ResidentContext } from "../../resident-part.ts";
 import { newestConfiguration } from "./newest-configuration.ts";
 import { networkRpcs } from "./network-rpcs.ts";
 import { NetworkStatuses } from "./network-statuses.ts";
@@ -23,10 +23,10 @@ export interface NetworkApiOptions {
 /** The service of one daemon. */
 export class NetworkApi {
   readonly #options: NetworkApiOptions;
-  readonly #daemon: ResidentInit;
+  readonly #daemon: ResidentContext;
   #server: RpcServer | undefined;
 
-  constructor(options: NetworkApiOptions, daemon: ResidentInit) {
+  constructor(options: NetworkApiOptions, daemon: ResidentContext) {
     this.#options = options;
     this.#daemon = daemon;
   }

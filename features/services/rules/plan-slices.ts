@@ -18,7 +18,7 @@ export type SliceWrite =
   | { readonly kind: "remove"; readonly slice: ServiceSlice };
 
 /** Settings of a plan. */
-export interface SlicePlanInit {
+export interface SlicedService {
   /** The Service's name. */
   readonly service: string;
   /** The Service's uid. Slices of an earlier Service of the name get the new owner: else the garbage collector removes them. */
@@ -33,7 +33,7 @@ export interface SlicePlanInit {
 }
 
 /** The writes: creations and patches first, so that no endpoint is missing in between. */
-export function planSlices({ service, uid, families, groups, meta, slices, taken }: SlicePlanInit): readonly SliceWrite[] {
+export function planSlices({ service, uid, families, groups, meta, slices, taken }: SlicedService): readonly SliceWrite[] {
   const unused = new Set(slices);
   const byPorts = Map.groupBy(slices, ({ family, ports }) => `${family} ${ports}`);
   const wantedMeta = metaText(meta);

@@ -11,7 +11,7 @@ export interface PartCollections {
 }
 
 /** Settings of a part. */
-export interface WatchingPartInit<C extends PartCollections> {
+export interface WatchingPart<C extends PartCollections> {
   readonly name: string;
   /** Maximum keys that are worked on at the same time. */
   readonly workers: number;
@@ -27,7 +27,7 @@ export interface WatchingPartInit<C extends PartCollections> {
 export const incompleteMs = 10_000;
 
 /** Makes the part. Keys stay in the queue until the collections are ready: earlier, missing objects would count as removed. */
-export function watchingPart<C extends PartCollections>({ name, workers, firstKey, ...init }: WatchingPartInit<C>): MakePart {
+export function watchingPart<C extends PartCollections>({ name, workers, firstKey, ...init }: WatchingPart<C>): MakePart {
   return (context: PartContext): ControllerPart => {
     const workOn = async (key: string): Promise<WorkOutcome> =>
       collections.watched.isReady ? work(key) : { kind: "again", afterMs: incompleteMs };

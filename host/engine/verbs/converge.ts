@@ -9,7 +9,7 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { type Call, journalKey, isOfAnotherBoot } from "../call.ts";
 import { withoutReusedAddresses } from "./reused-addresses.ts";
-import { type Choose, undoEntry, type UndoInit } from "./undo.ts";
+import { type Choose, undoEntry, type UndoOptions } from "./undo.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";
 import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
@@ -26,7 +26,7 @@ export async function undoOrAbandon(
   call: Call,
   entry: JournalEntry,
   netns: string,
-  init: Omit<UndoInit, "keeper"> = {},
+  init: Omit<UndoOptions, "keeper"> = {},
 ): Promise<Result<void>> {
   const undone = await undoEntry(call, withoutReusedAddresses(call, entry), netns, init);
   return undone.ok ? undone : countFailedDel(call, entry, netns, undone.fault);

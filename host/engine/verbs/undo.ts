@@ -29,7 +29,7 @@ import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepa
 export type Choose = (list: NetworkList, planned: PlannedAttachment) => boolean | Promise<boolean>;
 
 /** The options of an undo. */
-export interface UndoInit {
+export interface UndoOptions {
   /** By default, all attachments are undone. */
   readonly choose?: Choose;
   /** Makes the fault of an attachment that was not undone. By default, the fault names network and interface. */
@@ -58,7 +58,7 @@ export async function undoEntry(
     describe = locatedByNetwork,
     keeper = call.journal.keeper(entry.plan),
     keepsEntry = false,
-  }: UndoInit = {},
+  }: UndoOptions = {},
 ): Promise<Result<void>> {
   // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
   const rebooted = isOfAnotherBoot(call, entry);

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ConfigurationWriter } from "./configuration-writer.ts";
-import type { ConfigurationWriterInit } from "./writer-settings.ts";
+import type { WriterSettings } from "./writer-settings.ts";
 import { fakeTimersClock } from "../../system/testing/virtual-clock.ts";
 
 const bridge = JSON.stringify({ cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "bridge" }] });
@@ -45,13 +45,13 @@ afterEach(async () => {
   rmSync(root, { recursive: true });
 });
 
-async function start(more: Partial<ConfigurationWriterInit> = {}): Promise<ConfigurationWriter> {
+async function start(more: Partial<WriterSettings> = {}): Promise<ConfigurationWriter> {
   const writer = newWriter(more, () => undefined);
   await writer.start();
   return writer;
 }
 
-function newWriter(more: Partial<ConfigurationWriterInit>, onProblem: (problem: Fault) => void): ConfigurationWriter {
+function newWriter(more: Partial<WriterSettings>, onProblem: (problem: Fault) => void): ConfigurationWriter {
   const writer = new ConfigurationWriter(
     {
       directory,
@@ -533,7 +533,7 @@ describe("FI-19: a step that another program adds to the file", () => {
   let told: Fault[] = [];
   beforeEach(() => (told = []));
 
-  const startTelling = async (more: Partial<ConfigurationWriterInit> = {}): Promise<ConfigurationWriter> => {
+  const startTelling = async (more: Partial<WriterSettings> = {}): Promise<ConfigurationWriter> => {
     const writer = newWriter(more, (problem) => void told.push(problem));
     await writer.start();
     return writer;

@@ -9,7 +9,7 @@ import { DirectoryChanges } from "./directory-changes.ts";
 import { DirectoryLooks } from "./directory-looks.ts";
 import { LostMount } from "./lost-mount.ts";
 import { directFiles, removeTemporaries } from "./own-file.ts";
-import type { ConfigurationWriterDeps, ConfigurationWriterInit } from "./writer-settings.ts";
+import type { ConfigurationWriterDeps, WriterSettings } from "./writer-settings.ts";
 import { WrittenFile } from "./written-file.ts";
 import type { Standing, WrittenState } from "./written-state.ts";
 
@@ -18,7 +18,7 @@ const intervalMs = 5_000;
 
 /** The writer of one daemon. */
 export class ConfigurationWriter {
-  readonly #init: ConfigurationWriterInit;
+  readonly #init: WriterSettings;
   readonly #deps: ConfigurationWriterDeps;
   readonly #path: string;
   readonly #file: WrittenFile;
@@ -40,7 +40,7 @@ export class ConfigurationWriter {
   #isMountLost = false;
   #stopped = false;
 
-  constructor(init: ConfigurationWriterInit, deps: ConfigurationWriterDeps) {
+  constructor(init: WriterSettings, deps: ConfigurationWriterDeps) {
     this.#init = init;
     this.#deps = deps;
     this.#path = join(init.directory, init.fileName);

@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberValue } from "../../../src/json/document.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
-import type { ConfigurationWriterDeps, ConfigurationWriterInit } from "./writer-settings.ts";
+import type { ConfigurationWriterDeps, WriterSettings } from "./writer-settings.ts";
 import { KeptSteps } from "./kept-steps.ts";
 import { readBefore, writtenBesides } from "./other-files.ts";
 import { ShimPresence } from "./plugin-directory.ts";
@@ -32,7 +32,7 @@ const pollMs = 250;
 
 /** The looks of one daemon. */
 export class DirectoryLooks {
-  readonly #init: ConfigurationWriterInit;
+  readonly #init: WriterSettings;
   readonly #deps: ConfigurationWriterDeps;
   readonly #path: string;
   readonly #file: WrittenFile;
@@ -48,7 +48,7 @@ export class DirectoryLooks {
 
   /** `path`: that of the file. `lookAgain`: requests a look after `ms`. */
   constructor(
-    init: ConfigurationWriterInit,
+    init: WriterSettings,
     deps: ConfigurationWriterDeps,
     path: string,
     file: WrittenFile,

@@ -6,7 +6,7 @@ import type { ForeignStepsPolicy } from "./kept-steps.ts";
 import type { OwnFiles } from "./own-file.ts";
 
 /** Where the configuration comes from and where it goes. */
-export interface ConfigurationWriterInit {
+export interface WriterSettings {
   /** The runtime's directory of network configurations. */
   readonly directory: string;
   /** Path of the template. */

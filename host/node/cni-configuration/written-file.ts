@@ -30,7 +30,7 @@ interface WrittenFileDeps {
 }
 
 /** The circumstances of one write. */
-interface WriteInit {
+interface PendingWrite {
   /** The directory as just read. */
   readonly directory: ConfigDirectory;
   /** Path of the default network's file, for the log. */
@@ -71,7 +71,7 @@ export class WrittenFile {
   }
 
   /** Writes the text unless the file has it. Answers the fault that prevents that. */
-  async write(text: string, init: WriteInit): Promise<Fault | undefined> {
+  async write(text: string, init: PendingWrite): Promise<Fault | undefined> {
     const { directory, network, retired, wasWritten, current } = init;
     if (current !== undefined && readMark(current.text) === undefined)
       return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);

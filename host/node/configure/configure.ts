@@ -25,7 +25,7 @@ import { mergedGrants } from "./merged-grants.ts";
 import { proposedGrants } from "./proposed-grants.ts";
 
 /** The settings of a configuration. */
-export interface ConfigureInit {
+export interface WantedConfiguration {
   /** The runtime's directory of network configurations. */
   readonly directory: string;
   /** The file name of the node's network; undefined: the first that is not Plexus. */
@@ -60,7 +60,7 @@ export interface ComposedConfiguration {
  * Composes the configuration: CNI 1.1.0, so that a runtime asks for STATUS; the node's network as `clusterNetwork` with its capabilities; the
  * kubeconfig; and the grants that the network's components need. Faults: NO_DEFAULT_NETWORK, TEMPLATE_INVALID, CONFIG_INVALID, STORE_FAILED.
  */
-export async function composeConfiguration(init: ConfigureInit): Promise<Result<ComposedConfiguration>> {
+export async function composeConfiguration(init: WantedConfiguration): Promise<Result<ComposedConfiguration>> {
   const directory = readConfigurationDirectory(init.directory);
   if (!directory.ok) return directory;
   const plexusTypes = init.cniPath.split(":").flatMap(shimLinks);
@@ -87,7 +87,7 @@ export async function composeConfiguration(init: ConfigureInit): Promise<Result<
 }
 
 async function templateOf(
-  init: ConfigureInit,
+  init: WantedConfiguration,
   network: DirectoryNetwork,
   warnings: string[],
 ): Promise<Result<ConfigurationTemplate>> {

@@ -6,10 +6,10 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Severity } from "../../../src/lint/rules.ts";
 import type { NodeCheck } from "./node-check.ts";
-import { checkNode, type NodeChecksInit } from "./node-checks.ts";
+import { checkNode, type CheckedNode } from "./node-checks.ts";
 
 let directory: string;
-let node: NodeChecksInit;
+let node: CheckedNode;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "plexus-doctor-"));
   for (const name of ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/plexus-sandbox"]) write(`home/${name}`, "");
@@ -39,7 +39,7 @@ function write(name: string, text: string, mode = 0o644): void {
   chmodSync(join(directory, name), mode);
 }
 
-async function bad(change: Partial<NodeChecksInit> = {}): Promise<readonly NodeCheck[]> {
+async function bad(change: Partial<CheckedNode> = {}): Promise<readonly NodeCheck[]> {
   return (await checkNode({ ...node, ...change })).filter(({ finding }) => finding !== null && finding.severity !== "note");
 }
 
@@ -86,7 +86,7 @@ test("warns of a native plugin where wasm.prefer asks for components only", asyn
   });
 });
 
-const lacks: readonly (readonly [name: string, severity: Severity, found: string, make: () => Partial<NodeChecksInit>])[] = [
+const lacks: readonly (readonly [name: string, severity: Severity, found: string, make: () => Partial<CheckedNode>])[] = [
   ["node-version", "error", "Node 20.1.0", () => ({ nodeVersion: "20.1.0" })],
   ["c-library", "error", "no such library", () => ({ loadLibrary: () => "no such library" })],
   ["programs", "error", "lacks plexusd.cjs", () => (rmSync(join(node.home, "plexusd.cjs")), {})],

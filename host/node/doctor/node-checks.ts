@@ -15,7 +15,7 @@ import { failed, type NodeCheck, noted, passed, verdict, warned } from "./node-c
 import { nodeNetworks } from "./node-networks.ts";
 
 /** The node as the checks see it. */
-export interface NodeChecksInit extends NodePlaces {
+export interface CheckedNode extends NodePlaces {
   /** The directory of the installation. */
   readonly home: string;
   readonly nodeVersion: string;
@@ -35,7 +35,7 @@ const programs = ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/pl
 const groupOrOthers = 0o022;
 
 /** Runs all checks, in the order in which an administrator mends them. Never rejects. */
-export async function checkNode(init: NodeChecksInit): Promise<readonly NodeCheck[]> {
+export async function checkNode(init: CheckedNode): Promise<readonly NodeCheck[]> {
   return [
     checkNodeVersion(init),
     checkLibrary(init),
@@ -49,7 +49,7 @@ export async function checkNode(init: NodeChecksInit): Promise<readonly NodeChec
   ];
 }
 
-function checkNodeVersion({ nodeVersion }: NodeChecksInit): NodeCheck {
+function checkNodeVersion({ nodeVersion }: CheckedNode): NodeCheck {
   const isNew = Number.parseInt(nodeVersion, 10) >= minNode;
   const why = `the engine needs Node ${minNode} or newer`;
   return verdict(
@@ -61,14 +61,14 @@ function checkNodeVersion({ nodeVersion }: NodeChecksInit): NodeCheck {
   );
 }
 
-function checkLibrary({ loadLibrary }: NodeChecksInit): NodeCheck {
+function checkLibrary({ loadLibrary }: CheckedNode): NodeCheck {
   const reason = loadLibrary();
   const why = "the engine calls flock, poll and fcntl of the C library; without them no state can be locked";
   const remedy = "Install a release for this architecture and C library, and start Node without --no-ffi.";
   return verdict(reason === undefined, "c-library", reason ?? "loads", why, remedy);
 }
 
-function checkPrograms({ home }: NodeChecksInit): readonly NodeCheck[] {
+function checkPrograms({ home }: CheckedNode): readonly NodeCheck[] {
   const missing = programs.filter((name) => !existsSync(join(home, name)));
   const found = missing.length === 0 ? `${home} is complete` : `${home} lacks ${missing.join(", ")}`;
   return [
@@ -82,7 +82,7 @@ function checkPrograms({ home }: NodeChecksInit): readonly NodeCheck[] {
   ];
 }
 
-function checkPlugins({ cniPath }: NodeChecksInit): readonly NodeCheck[] {
+function checkPlugins({ cniPath }: CheckedNode): readonly NodeCheck[] {
   const directories = cniPath.split(":").filter((each) => each !== "");
   const absent = directories.filter((each) => statsOf(each)?.isDirectory() !== true);
   const shim = directories.map((each) => join(each, "plexus")).find((path) => isExecutable(path));
@@ -105,7 +105,7 @@ function checkPlugins({ cniPath }: NodeChecksInit): readonly NodeCheck[] {
   ];
 }
 
-async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<NodeCheck> {
+async function checkConfiguration({ config, cniPath }: CheckedNode): Promise<NodeCheck> {
   const settings = readHostSettings(config, cniPath);
   const why = "a runtime calls Plexus only with a valid configuration, and each step needs its plugin";
   if (!settings.ok)
@@ -126,7 +126,7 @@ async function checkConfiguration({ config, cniPath }: NodeChecksInit): Promise<
 }
 
 /** Names the networks whose plugins run as root. With `wasm.prefer: true` that is a warning, because the administrator wants components; else a note. */
-function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): readonly NodeCheck[] {
+function checkNativePlugins({ config, cniPath, stateDir }: CheckedNode): readonly NodeCheck[] {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
   const uses = nativeUses(settings.value, stateDir);
@@ -141,7 +141,7 @@ function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): read
 }
 
 /** The credentials and the parts of the kernel that the configuration needs. */
-async function checkConfigured(init: NodeChecksInit): Promise<readonly NodeCheck[]> {
+async function checkConfigured(init: CheckedNode): Promise<readonly NodeCheck[]> {
   const { config, cniPath, stateDir, statusSocket, featureProbes } = init;
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
@@ -153,7 +153,7 @@ async function checkConfigured(init: NodeChecksInit): Promise<readonly NodeCheck
   return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes))];
 }
 
-function checkState({ stateDir }: NodeChecksInit): NodeCheck {
+function checkState({ stateDir }: CheckedNode): NodeCheck {
   const why = "an attachment that cannot be recorded is refused";
   const info = statsOf(stateDir);
   // The first call makes it.
@@ -175,7 +175,7 @@ function checkState({ stateDir }: NodeChecksInit): NodeCheck {
   );
 }
 
-function checkDaemon({ statusSocket, silent, agents }: NodeChecksInit): readonly NodeCheck[] {
+function checkDaemon({ statusSocket, silent, agents }: CheckedNode): readonly NodeCheck[] {
   const socket = statsOf(statusSocket);
   // A daemon with a user of its own (--uid) lets its own group connect, which has the user's number.
   const foreign = socket !== undefined && socket.uid !== 0 && socket.gid === socket.uid ? groupOrOthers & 0o007 : groupOrOthers;

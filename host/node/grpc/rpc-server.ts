@@ -35,7 +35,7 @@ const responseHeaders = { ":status": 200, "content-type": "application/grpc+prot
 const grpcType = /^application\/grpc(?:\+proto)?(?:$|;)/;
 
 /** Settings of the server. */
-export interface RpcServerInit {
+export interface RpcService {
   /** The methods by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>;
   /** The fault of a request that cannot be read. */
@@ -48,7 +48,7 @@ export interface RpcServerInit {
 
 /** The server of one daemon. */
 export class RpcServer {
-  readonly #init: RpcServerInit;
+  readonly #init: RpcService;
   readonly #warn: (text: string) => void;
   readonly #methods: ReadonlyMap<string, RpcMethod>;
   readonly #streams = new Set<ServerHttp2Stream>();
@@ -57,7 +57,7 @@ export class RpcServer {
   #heldBytes = 0;
   readonly #clientMs: number;
 
-  private constructor(init: RpcServerInit, warn: (text: string) => void) {
+  private constructor(init: RpcService, warn: (text: string) => void) {
     this.#warn = warn;
     this.#init = init;
     this.#methods = new Map([...init.methods.values()].map((method) => [method.path, method]));
@@ -67,7 +67,7 @@ export class RpcServer {
   /** Listens, and makes the methods then: while another daemon has the socket, its state may change. Fault DAEMON_SOCKET. */
   static async listen(
     at: DaemonSocket,
-    init: RpcServerInit,
+    init: RpcService,
     clock: Clock,
     warn: (text: string) => void,
     makeRpcs: () => Rpcs,

@@ -16,7 +16,7 @@ import { linkStaged, placeLink, syncToDisk, temporaryName, writeStaged } from ".
 import { type TriedPrograms, tryPrograms } from "./try-programs.ts";
 
 /** The settings of an installation. */
-export interface InstallInit {
+export interface NodeInstallation {
   /** The directory with the release. */
   readonly from: string;
   /** The executable of Node for a release without `bin/node`. */
@@ -53,7 +53,7 @@ export interface InstallReport {
 }
 
 /** Installs, or reports the changes. Faults INSTALL_REFUSED, STORE_FAILED; the node then has its previous programs. */
-export function install(init: InstallInit): Result<InstallReport> {
+export function install(init: NodeInstallation): Result<InstallReport> {
   const source = readSource(init.from, init.ownNode);
   if (!source.ok) return source;
   const components = selectComponents(source.value.components, init.components);
@@ -81,7 +81,7 @@ export function install(init: InstallInit): Result<InstallReport> {
   }
 }
 
-function carryOut(init: InstallInit, plan: InstallPlan): Result<InstallReport> {
+function carryOut(init: NodeInstallation, plan: InstallPlan): Result<InstallReport> {
   if (isComplete(plan)) {
     const tried = tryPrograms(plan.shim.path, plan.home);
     return tried.ok ? ok(reportOf(init, plan, nothingRemoved, tried.value)) : tried;
@@ -191,7 +191,7 @@ function rename(files: readonly PlannedFile[], stagedPath: (file: PlannedFile) =
 }
 
 function reportOf(
-  init: InstallInit,
+  init: NodeInstallation,
   plan: InstallPlan,
   { removed, kept }: RemovedEngine,
   tried: TriedPrograms | null,

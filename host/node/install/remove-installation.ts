@@ -13,19 +13,17 @@ import {
 } from "../uninstall/installed-files.ts";
 import { type RemovedFiles, removeFiles } from "../uninstall/remove-files.ts";
 import { lockInstallation } from "./install-lock.ts";
-import type { InstallInit } from "./install.ts";
 import { nodeDirectory } from "./node-view.ts";
 
 const nothing: RemovedFiles = { removed: [], left: [] };
 
 /** The place of the installation to remove. */
-export type RemoveInstallationInit = Pick<InstallInit, "home" | "cniBin" | "root" | "dryRun">;
 
 /**
  * Removes the files that `install` wrote and that are unchanged, and the directories that are empty afterwards. Paths of the answer are this
  * program's. Without an installation nothing is removed. Faults STORE_FAILED, INSTALL_REFUSED.
  */
-export function removeInstallation(init: RemoveInstallationInit): Result<RemovedFiles> {
+export function removeInstallation(init: InstalledPlaces): Result<RemovedFiles> {
   const [home, cniBin] = [nodeDirectory(init.root, init.home), nodeDirectory(init.root, init.cniBin)];
   if (!existsSync(cniBin.here)) return ok({ removed: [], left: [] });
   const unlock = lockInstallation(cniBin.here);

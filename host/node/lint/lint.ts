@@ -16,7 +16,7 @@ import { lintDefinition, type LintTarget, lintNetworkOf, type LintTerms, refused
 import { stepFindings } from "./step-findings.ts";
 
 /** The subjects of a lint, and the configuration for them. */
-export interface LintInit {
+export interface LintSubjects {
   readonly files: readonly string[];
   /** Whether to lint all configurations of the directory `config`. */
   readonly node: boolean;
@@ -40,7 +40,7 @@ export interface LintReport {
 }
 
 /** Lints the targets. Never rejects: an unreadable file is a finding. */
-export async function lint({ files, node, objects, config, cniPath }: LintInit): Promise<LintReport> {
+export async function lint({ files, node, objects, config, cniPath }: LintSubjects): Promise<LintReport> {
   const settings = readHostSettings(config, cniPath);
   const terms: LintTerms = { settings: settings.ok ? settings.value : undefined, cniPath };
   const targets: LintTarget[] = [];

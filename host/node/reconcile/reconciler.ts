@@ -15,7 +15,7 @@ import { ServedNamespaces } from "./served-namespaces.ts";
 import { StateRounds } from "./state-round.ts";
 
 /** The reconciler's settings. */
-export interface ReconcilerInit {
+export interface RoundSettings {
   /** Least time for which a network namespace must be gone before its attachment is stale, in ms. */
   readonly graceMs: number;
   /** True: rounds only report. */
@@ -54,7 +54,7 @@ const undoingVerbs: ReadonlySet<string | undefined> = new Set(["ADD", "DEL", "GC
 const maxWork = 256;
 /** The reconciler of one daemon. */
 export class Reconciler {
-  readonly #init: ReconcilerInit;
+  readonly #init: RoundSettings;
   readonly #deps: ReconcilerDeps;
   readonly #states: ReadonlyMap<string, StateRounds>;
   readonly #configurations: CallConfigurations;
@@ -67,7 +67,7 @@ export class Reconciler {
   #last: RoundReport | undefined;
   #waiting = 0;
 
-  constructor(init: ReconcilerInit, deps: ReconcilerDeps) {
+  constructor(init: RoundSettings, deps: ReconcilerDeps) {
     this.#init = init;
     this.#deps = deps;
     this.#log = new RoundLog(deps.warn);

@@ -21,7 +21,7 @@ export interface SuppliedDocument {
 }
 
 /** The settings of a dump. */
-export interface SysdumpInit {
+export interface DumpSources {
   /** The most important first. */
   readonly documents: readonly SuppliedDocument[];
   /** Directories with configurations: the runtime's and Plexus' own. */
@@ -49,7 +49,7 @@ const contentsBytes = 64 * 1024;
 const configurationName = /\.(?:conf|conflist|json|kubeconfig|yaml|yml|uninstalled)$/;
 
 /** Makes the archive. Whatever cannot be read is named in its file `contents.json`; never rejects for that. */
-export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
+export async function sysdump(init: DumpSources): Promise<Sysdump> {
   const unread: LeftOut[] = [];
   const collected: ArchivedFile[] = [];
   const configurations: unknown[] = [];

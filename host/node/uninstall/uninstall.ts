@@ -10,7 +10,7 @@ import { findConfigurations, putAllAside } from "./network-configuration.ts";
 import { type LeftFile, removeFiles } from "./remove-files.ts";
 
 /** The settings of a removal. */
-export interface UninstallInit {
+export interface UninstallTerms {
   /** The runtime's directory of network configurations. */
   readonly configurations: string;
   /** Directories of plugins, separated by colons. */
@@ -49,7 +49,7 @@ export interface UninstallReport {
 const again = "then run plexusctl uninstall again";
 
 /** Removes as much as is safe now, and reports what prevents the rest. Fault STORE_FAILED. */
-export async function uninstall(init: UninstallInit): Promise<Result<UninstallReport>> {
+export async function uninstall(init: UninstallTerms): Promise<Result<UninstallReport>> {
   const { configurations, cniPath, dryRun, home } = init;
   const found = findConfigurations(configurations, cniPath);
   if (!found.ok) return found;

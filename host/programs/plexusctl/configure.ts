@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
 import { readMultusFlags } from "../../../src/configuration/multus-flags.ts";
-import { type ComposedConfiguration, composeConfiguration, type ConfigureInit } from "../../node/configure/configure.ts";
+import { type ComposedConfiguration, composeConfiguration, type WantedConfiguration } from "../../node/configure/configure.ts";
 import { writeOwnFile } from "../../node/cni-configuration/own-file.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { namedCniPath, onlyWith } from "../../node/command-line/common-options.ts";
@@ -39,7 +39,7 @@ async function write(
 const defaultCniPath = "/opt/cni/bin";
 
 interface ConfigureOptions {
-  readonly init: ConfigureInit;
+  readonly init: WantedConfiguration;
   /** Remarks about the options, for the administrator. */
   readonly notes: readonly string[];
   readonly write: boolean;

@@ -3,12 +3,12 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type CommandLineMistake, valueOf } from "../../../src/command-line/read-command-line.ts";
-import { install, type InstallInit, type InstallReport } from "../../node/install/install.ts";
+import { install, type NodeInstallation, type InstallReport } from "../../node/install/install.ts";
 import { removeInstallation } from "../../node/install/remove-installation.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { notAbsolute, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
-import { removeUnneeded, type RemoveUnneededInit } from "./remove-unneeded.ts";
+import { removeUnneeded, type UnneededInstallation } from "./remove-unneeded.ts";
 
 /** Runs `plexusctl install`. */
 export async function installCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -58,11 +58,11 @@ async function removal({ init, unneeded }: InstallOptions, line: Invocation): Pr
 const leasesOfPlugins = "/var/lib/cni";
 
 interface InstallOptions {
-  readonly init: InstallInit;
+  readonly init: NodeInstallation;
   /** Whether the installation is removed. */
   readonly removes: boolean;
   /** Undefined: the files are removed without asking the daemon. */
-  readonly unneeded: Pick<RemoveUnneededInit, "statusSocket" | "purgeState"> | undefined;
+  readonly unneeded: Pick<UnneededInstallation, "statusSocket" | "purgeState"> | undefined;
 }
 
 function readInstallOptions(line: Invocation): InstallOptions | CommandLineMistake {
@@ -92,7 +92,7 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
 }
 
 /** A directory in `directory`, or the directory itself, that has more than Plexus' state; undefined if there is none. */
-function foreignBelow(directory: string, { root, home, cniBin }: InstallInit): string | undefined {
+function foreignBelow(directory: string, { root, home, cniBin }: NodeInstallation): string | undefined {
   const above = directory === "/" ? "/" : `${directory}/`;
   const shared = [leasesOfPlugins, home, cniBin].map((path) => join(root, path));
   return [...shared, root].find((path) => `${path}/`.startsWith(above));

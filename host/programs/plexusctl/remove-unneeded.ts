@@ -1,7 +1,7 @@
 // plexusctl install --remove --if-unneeded: removes an installation and, if asked for, the state, unless a pod of this node needs them.
 
 import { rmSync } from "node:fs";
-import { removeInstallation, type RemoveInstallationInit } from "../../node/install/remove-installation.ts";
+import { removeInstallation, type InstalledPlaces } from "../../node/install/remove-installation.ts";
 import { whyFilesStay } from "../../node/uninstall/removal.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import type { RemovedFiles } from "../../node/uninstall/remove-files.ts";
@@ -9,14 +9,14 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { takeRemovalStep } from "./take-removal-step.ts";
 
 /** The settings of such a removal. */
-export interface RemoveUnneededInit extends RemoveInstallationInit {
+export interface UnneededInstallation extends InstalledPlaces {
   readonly statusSocket: string;
   /** The state directory to remove; undefined: it stays. */
   readonly purgeState: string | undefined;
 }
 
 /** Removes the files, or answers why they stay. Faults STORE_FAILED, INSTALL_REFUSED. */
-export async function removeUnneeded(init: RemoveUnneededInit): Promise<Result<RemovedFiles | { readonly stay: string }>> {
+export async function removeUnneeded(init: UnneededInstallation): Promise<Result<RemovedFiles | { readonly stay: string }>> {
   const { statusSocket, purgeState, dryRun } = init;
   const report = await takeRemovalStep(statusSocket, "report", false);
   const why = typeof report === "string" ? `the pods that need them are unknown: ${report}` : whyFilesStay(report);

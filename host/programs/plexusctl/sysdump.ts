@@ -8,7 +8,7 @@ import { defaultUids } from "../../../src/configuration/keys/sandbox-uids.ts";
 import { readHostSettings } from "../../node/explain/host-settings.ts";
 import { lint } from "../../node/lint/lint.ts";
 import { dumpedTraces } from "../../node/sysdump/dumped-traces.ts";
-import { sysdump, type SysdumpInit } from "../../node/sysdump/sysdump.ts";
+import { sysdump, type DumpSources } from "../../node/sysdump/sysdump.ts";
 import { refusalOf, writeOutputFile } from "../../store/files/output-file.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { checkThisNode } from "./check-node.ts";
@@ -50,7 +50,7 @@ interface SysdumpOptions extends NodePlaces {
   readonly maxBytes: number;
 }
 
-async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): Promise<SysdumpInit> {
+async function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOptions): Promise<DumpSources> {
   const settings = readHostSettings(config, cniPath);
   const configuration = settings.ok ? settings.value?.configuration : undefined;
   const home = dirname(realpathSync(process.argv[1] ?? ""));

@@ -37,7 +37,7 @@ export interface InCluster {
 export type OwnApi = Pick<OpenApi, "credentials" | "connection" | "events">;
 
 /** The settings of the daemon's sources. */
-export interface DaemonClustersInit {
+export interface SourceSettings {
   /** The node's name in the Kubernetes API; undefined if unknown, so that its pods are not watched. */
   readonly nodeName: string | undefined;
   /** A kubeconfig whose cluster is watched from the start and permanently. Other clusters are watched from the first call that names them. */
@@ -64,7 +64,7 @@ const maxSources = 8;
 
 /** The sources of one daemon. */
 export class DaemonClusters {
-  readonly #init: DaemonClustersInit;
+  readonly #init: SourceSettings;
   readonly #clock: Clock;
   readonly #warn: (text: string) => void;
   readonly #onPod: InformersInit["onPod"];
@@ -81,7 +81,7 @@ export class DaemonClusters {
    * each Event.
    */
   constructor(
-    init: DaemonClustersInit,
+    init: SourceSettings,
     clock: Clock,
     warn: (text: string) => void,
     { onPod, eventEnded }: { readonly onPod?: InformersInit["onPod"]; readonly eventEnded?: (end: EventEnd) => void } = {},

@@ -27,7 +27,7 @@ import type { Clock } from "../../system/clock.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
 /** The settings of the daemon's sandbox processes. */
-export interface DaemonDelegatesInit {
+export interface SandboxSettings {
   /** Path of the sandbox process' program, without symbolic links. */
   readonly entry: string;
   /** Sandbox processes without a component that are kept ready, for guests with the default memory. */
@@ -49,7 +49,7 @@ const maxReady = 4;
 
 /** The delegates of one daemon. */
 export class DaemonDelegates {
-  readonly #init: DaemonDelegatesInit;
+  readonly #init: SandboxSettings;
   readonly #clock: Clock;
   readonly #admission: SandboxAdmission;
   readonly #names: ComponentNames;
@@ -61,7 +61,7 @@ export class DaemonDelegates {
   /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
-  constructor(init: DaemonDelegatesInit, clock: Clock) {
+  constructor(init: SandboxSettings, clock: Clock) {
     this.#init = init;
     this.#clock = clock;
     this.#names = new ComponentNames(clock);

@@ -2,26 +2,26 @@
 
 import type { ResidentSettings } from "../../../features/resident-part.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import { Reconciler, type ReconcilerDeps, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { Reconciler, type ReconcilerDeps, type RoundSettings } from "../../node/reconcile/reconciler.ts";
 import { systemClock } from "../../system/clock.ts";
 import { Endpoint, type TcpAddress } from "../../telemetry/endpoint.ts";
 import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
-import { type Observed, Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
+import { type Observed, Telemetry, type TelemetrySettings } from "../../telemetry/telemetry.ts";
 import type { DaemonSocket } from "../../store/files/unix-socket.ts";
 import type { QueueBounds } from "./call-queue.ts";
 import { CallServer } from "./call-server.ts";
 import { DaemonCalls } from "./daemon-calls.ts";
-import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
-import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
+import { DaemonClusters, type SourceSettings } from "./daemon-clusters.ts";
+import { DaemonDelegates, type SandboxSettings } from "./daemon-delegates.ts";
 import { DaemonNode } from "./daemon-node.ts";
-import { PodLife, type PodLifeDeps, type PodLifeInit } from "./pod-life.ts";
+import { PodLife, type PodLifeDeps, type PodLifeSettings } from "./pod-life.ts";
 import { ResidentParts } from "./resident-parts.ts";
 import { checkSockets } from "./unsafe-socket.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 
 /** The settings of the daemon's parts. */
-export interface DaemonInit {
+export interface DaemonSettings {
   /** The socket of the shim and the agent. */
   readonly calls: DaemonSocket;
   readonly queue: QueueBounds;
@@ -29,20 +29,20 @@ export interface DaemonInit {
   readonly status: DaemonSocket;
   /** The address for metrics; undefined: no TCP. */
   readonly metricsListen: TcpAddress | undefined;
-  readonly delegates: DaemonDelegatesInit;
-  readonly clusters: DaemonClustersInit;
-  readonly telemetry: TelemetryInit;
+  readonly delegates: SandboxSettings;
+  readonly clusters: SourceSettings;
+  readonly telemetry: TelemetrySettings;
   /** Undefined: nothing is reconciled. */
-  readonly reconcile?: ReconcilerInit;
+  readonly reconcile?: RoundSettings;
   /** Undefined: the daemon writes no network configuration. */
-  readonly podLife?: PodLifeInit | undefined;
+  readonly podLife?: PodLifeSettings | undefined;
   /** The parts of features that are on. */
   readonly residents: readonly ResidentSettings[];
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
 const flushMs = 2000;
-const noRounds: ReconcilerInit = { directories: [], intervalMs: 0, graceMs: 0, dryRun: true };
+const noRounds: RoundSettings = { directories: [], intervalMs: 0, graceMs: 0, dryRun: true };
 
 /** One daemon. */
 export class Daemon {
@@ -54,7 +54,7 @@ export class Daemon {
   readonly calls: DaemonCalls;
   /** The features' parts beside the calls. */
   readonly residents: ResidentParts;
-  readonly #init: DaemonInit;
+  readonly #init: DaemonSettings;
   readonly #clusters: DaemonClusters;
   readonly #delegates: DaemonDelegates;
   readonly #node: DaemonNode;
@@ -62,7 +62,7 @@ export class Daemon {
   readonly #endpoint: Endpoint;
   readonly #podLife: PodLife | undefined;
 
-  constructor(init: DaemonInit) {
+  constructor(init: DaemonSettings) {
     this.#init = init;
     const clock = systemClock;
     this.telemetry = new Telemetry(clock, init.telemetry, this.#observed());

@@ -23,9 +23,9 @@ import { version } from "../../system/version.ts";
 import { type Log, openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
-import { Daemon, type DaemonInit } from "./daemon.ts";
+import { Daemon, type DaemonSettings } from "./daemon.ts";
 import type { InCluster } from "./daemon-clusters.ts";
-import type { PodLifeInit } from "./pod-life.ts";
+import type { PodLifeSettings } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { boundsOf, nodeKubeconfigOf, rootSocketsOf } from "./daemon-bounds.ts";
 import { watchLaunchServer } from "./watch-launch-server.ts";
@@ -81,7 +81,7 @@ function podLifeOf(
   files: OwnFiles | undefined,
   nodeName: string | undefined,
   serviceAccount: InCluster | undefined,
-): PodLifeInit | undefined {
+): PodLifeSettings | undefined {
   if (cniConfiguration === undefined) return undefined;
   const { directory, template, fileName, clusterNetwork, binDir, foreignSteps, nodeCredentials } = cniConfiguration;
   const { POD_NAMESPACE: namespace = "", POD_NAME: podName, DAEMONSET: name = "" } = process.env;
@@ -156,9 +156,9 @@ function daemonInit(
   options: DaemonOptions,
   log: Log,
   nodeName: string | undefined,
-  sandbox: Pick<DaemonInit["delegates"], "entry" | "jail">,
+  sandbox: Pick<DaemonSettings["delegates"], "entry" | "jail">,
   files: OwnFiles | undefined,
-): DaemonInit {
+): DaemonSettings {
   const { sandboxes, otlp, stateDir } = options;
   const uids = [0, process.getuid?.() ?? 0];
   const serviceAccount = serviceAccountOf(options);

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ResidentFeature, ResidentSettings } from "../../../features/resident-part.ts";
 import type { ForeignStepsPolicy } from "../../node/cni-configuration/kept-steps.ts";
-import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import type { RoundSettings } from "../../node/reconcile/reconciler.ts";
 import { daemonCounts } from "../../../src/configuration/daemon-counts.ts";
 import { uidOptionText } from "../../../src/configuration/uid-option.ts";
 import { defaultUids, maxUid, type SandboxUids } from "../../../src/configuration/keys/sandbox-uids.ts";
@@ -54,7 +54,7 @@ export interface DaemonOptions {
   readonly sandboxUids: SandboxUids;
   readonly sandboxStart: SandboxStart;
   readonly graceMs: number;
-  readonly reconcile: Omit<ReconcilerInit, "directories">;
+  readonly reconcile: Omit<RoundSettings, "directories">;
 }
 
 /** Options of the network configuration that the daemon writes, and of the credentials that this configuration names. */

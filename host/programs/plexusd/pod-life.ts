@@ -8,7 +8,7 @@ import { involvedNode } from "../../../src/kube/event.ts";
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
 import type { OwnDaemonSet } from "../../cluster/kube/own-daemon-set.ts";
 import { ConfigurationWriter } from "../../node/cni-configuration/configuration-writer.ts";
-import type { ConfigurationWriterInit } from "../../node/cni-configuration/writer-settings.ts";
+import type { WriterSettings } from "../../node/cni-configuration/writer-settings.ts";
 import { Removal } from "../../node/uninstall/removal.ts";
 import type { RemovalReport, RemovalStep } from "../../node/uninstall/removal-report.ts";
 import type { ReadinessCheck } from "../../telemetry/status-document.ts";
@@ -17,8 +17,8 @@ import type { Clock } from "../../system/clock.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
 
 /** The settings of a daemon that writes the network configuration. */
-export interface PodLifeInit {
-  readonly writer: ConfigurationWriterInit;
+export interface PodLifeSettings {
+  readonly writer: WriterSettings;
   readonly nodeName: string | undefined;
   /** Directory of the kubeconfig for one-shot engines; undefined: none is written. */
   readonly nodeCredentials: string | undefined;
@@ -54,7 +54,7 @@ const fateMs = 3_000;
 
 /** The life of one daemon. */
 export class PodLife {
-  readonly #init: PodLifeInit;
+  readonly #init: PodLifeSettings;
   readonly #deps: PodLifeDeps;
   readonly #writer: ConfigurationWriter;
   readonly #removal: Removal;
@@ -62,7 +62,7 @@ export class PodLife {
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
 
-  constructor(init: PodLifeInit, deps: PodLifeDeps) {
+  constructor(init: PodLifeSettings, deps: PodLifeDeps) {
     this.#init = init;
     this.#deps = deps;
     const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;

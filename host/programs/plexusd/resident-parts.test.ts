@@ -1,7 +1,7 @@
 // The calls of which a part of a feature is told.
 
 import { expect, test } from "vitest";
-import type { ResidentInit } from "../../../features/resident-part.ts";
+import type { ResidentContext } from "../../../features/resident-part.ts";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { ResidentParts } from "./resident-parts.ts";
@@ -27,7 +27,7 @@ async function toldOf(calls: readonly (readonly [verb: string, configuration: Ho
       }),
     },
   ]);
-  await parts.make({} as Omit<ResidentInit, "linksSeen">);
+  await parts.make({} as Omit<ResidentContext, "linksSeen">);
   for (const [verb, configuration] of calls)
     parts.noteCall(configuration, new Map([["CNI_COMMAND", verb]]), { status: 0, stdout: "" });
   return told;

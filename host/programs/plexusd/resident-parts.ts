@@ -1,6 +1,6 @@
 // The parts of features that work in the daemon beside the calls.
 
-import type { ResidentInit, ResidentPart, ResidentSettings, SeenLinks } from "../../../features/resident-part.ts";
+import type { ResidentContext, ResidentPart, ResidentSettings, SeenLinks } from "../../../features/resident-part.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { Pod } from "../../../src/npwg/pod.ts";
@@ -39,7 +39,7 @@ export class ResidentParts {
   }
 
   /** Makes the parts. */
-  async make(init: Omit<ResidentInit, "linksSeen">): Promise<void> {
+  async make(init: Omit<ResidentContext, "linksSeen">): Promise<void> {
     const linksSeen = (seen: SeenLinks): void => {
       for (const part of this.#parts) part.linksSeen?.(seen);
     };

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addonName } from "./zygote-program.ts";
-import { type BuildShimInit, buildProgram, type BuiltProgram } from "../../shim/build.ts";
+import { type BuildSettings, buildProgram, type BuiltProgram } from "../../shim/build.ts";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 
@@ -35,7 +35,7 @@ function filesEnding(folder: string, ending: string): readonly string[] {
 }
 
 /** Makes `outDir/bin/plexus-sandbox`, and the addon beside it. Throws with the compiler's output where no linkage works. */
-export async function buildLauncher(init: BuildShimInit): Promise<BuiltProgram> {
+export async function buildLauncher(init: BuildSettings): Promise<BuiltProgram> {
   const outDir = join(init.outDir, "bin");
   const sources = filesEnding(directory, ".c");
   const headers = filesEnding(directory, ".h");

@@ -75,7 +75,7 @@ function pool(): { readonly processes: Process[]; readonly asked: number[]; read
     () => processes,
     (asking) => {
       asked.push(asking.pid);
-      process.mib = 11;
+      asking.mib = 11;
     },
     (pid) => (processes.find((each) => each.pid === pid)?.mib ?? 0) * mebibyte,
   );

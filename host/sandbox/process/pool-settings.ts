@@ -1,10 +1,10 @@
 // Settings and numbers of a pool of sandbox processes.
 
 import type { ProcessMemory } from "./process-memory.ts";
-import type { SandboxProcessInit } from "./sandbox-process.ts";
+import type { ProcessSettings } from "./sandbox-process.ts";
 
 /** Settings of a pool. */
-export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
+export interface PoolSettings extends Partial<ProcessSettings> {
   /** Number of processes without an owner that are started ahead while no call runs. */
   readonly warm?: number;
   /**

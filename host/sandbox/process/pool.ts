@@ -13,7 +13,7 @@ import { leastAdmissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest 
 import { GuestSessions } from "./guest-sessions.ts";
 import { IdleProcesses, mayServe, ownerAfter, type ProcessOwner, RestingProcesses } from "./idle-processes.ts";
 import { memoryBounds } from "./memory-bounds.ts";
-import { defaultMaxKept, type PoolCounts, type ProcessPoolInit } from "./pool-settings.ts";
+import { defaultMaxKept, type PoolCounts, type PoolSettings } from "./pool-settings.ts";
 import { ProcessMemory, type WatchedProcess } from "./process-memory.ts";
 import { ProcessStarter } from "./process-starter.ts";
 import { lastLane, type Need, WaitingCalls } from "./waiting-calls.ts";
@@ -47,7 +47,7 @@ export class ProcessPool implements GuestRunner {
   #warmTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(init: ProcessPoolInit = {}) {
+  constructor(init: PoolSettings = {}) {
     this.#memory = init.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
     this.#starter = new ProcessStarter(init, this.#memory);
     this.#maxProcesses = Math.max(1, init.maxProcesses ?? 4);

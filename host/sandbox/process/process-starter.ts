@@ -8,11 +8,11 @@ import { defaultJail } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
 import type { ProcessMemory } from "./process-memory.ts";
 import { CopyAttempts } from "./copy-attempts.ts";
-import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
+import { SandboxProcess, type ProcessSettings } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */
 export class ProcessStarter {
-  readonly #init: SandboxProcessInit;
+  readonly #init: ProcessSettings;
   readonly #live = new Set<SandboxProcess>();
   readonly #copies: CopyAttempts;
   /** Processes that are starting. */
@@ -27,7 +27,7 @@ export class ProcessStarter {
   startProblem: string | undefined;
 
   /** `memory` answers the bounds of a process. */
-  constructor(init: Partial<SandboxProcessInit>, memory: ProcessMemory) {
+  constructor(init: Partial<ProcessSettings>, memory: ProcessMemory) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
     const memoryPages = init.memoryPages ?? defaultLimits.memoryPages;
     this.#init = {

@@ -13,7 +13,7 @@ import { threadCpuMs } from "./thread-cpu.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 /** Settings for the start of a sandbox process. */
-export interface SandboxProcessInit {
+export interface ProcessSettings {
   /** Absolute path of Node. */
   readonly node: string;
   /** Absolute path of the script. */
@@ -44,7 +44,7 @@ const overheadBytes = 64 * 1024;
 const sharedBytes = 96 * 1024 * 1024;
 
 /** The program of sandbox processes. The pages of memory and the entries of tables follow as its last arguments. */
-export function guestProgram({ node, entry, readable }: Pick<SandboxProcessInit, "node" | "entry" | "readable">): ProgramOfJail {
+export function guestProgram({ node, entry, readable }: Pick<ProcessSettings, "node" | "entry" | "readable">): ProgramOfJail {
   // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
   const heapFlag = "--max-semi-space-size=2";
   // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.
@@ -74,7 +74,7 @@ export class SandboxProcess {
   #killed: Ended | undefined;
   #hasEnded = false;
 
-  constructor(init: SandboxProcessInit) {
+  constructor(init: ProcessSettings) {
     const { node, entry, readable, memoryPages, tableEntries, jail, isCopy = false } = init;
     this.isCopy = isCopy;
     const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);

@@ -152,7 +152,7 @@ async function removeInThreads(path: string, temporary = false): Promise<Result<
   }
 }
 
-interface AppendingInit {
+interface AppendedFile {
   readonly path: string;
   readonly file: number;
   readonly size: number;
@@ -161,7 +161,7 @@ interface AppendingInit {
   readonly sync: () => Promise<Result<void>>;
 }
 
-function appending({ path, file, size, maxBytes, budget, sync }: AppendingInit): OpenFile {
+function appending({ path, file, size, maxBytes, budget, sync }: AppendedFile): OpenFile {
   let synced: Promise<Result<void>> | undefined;
   const tail = new Tail(path, size, maxBytes);
   // Appends run one after the other, because two threads would not keep their order.

@@ -18,7 +18,7 @@ import { isConfined, serveArguments, takeConfinement } from "../../../host/sandb
 import { zygoteCommand } from "../../../host/sandbox/launcher/zygote-program.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
 import { memoryBounds } from "../../../host/sandbox/process/memory-bounds.ts";
-import { guestProgram, SandboxProcess, type SandboxProcessInit } from "../../../host/sandbox/process/sandbox-process.ts";
+import { guestProgram, SandboxProcess, type ProcessSettings } from "../../../host/sandbox/process/sandbox-process.ts";
 import { dist } from "../plexus.ts";
 import { childrenOf, descendantsOf, nameOf, zygoteOf } from "../sandbox-processes.ts";
 import { type Expected, expectedAnswers, proveAnswers } from "./prove-answers.ts";
@@ -94,7 +94,7 @@ async function soak(): Promise<number> {
   const jail: Jail = { ...installed, server: { ...server, hasZygote: true } };
   const { memoryPages, tableEntries } = defaultLimits;
   const bytes = memoryBounds(undefined).ofProcess(memoryPages);
-  const init: SandboxProcessInit = { node: execPath, entry, readable, memoryPages, tableEntries, bytes, jail, isCopy: true };
+  const init: ProcessSettings = { node: execPath, entry, readable, memoryPages, tableEntries, bytes, jail, isCopy: true };
   const expected = await expectedAnswers(home);
   const figures: Figures = { copies: 0, right: 0, wrong: 0, lost: 0, notReady: 0, zygotes: 0, seconds: 0, texts: [] };
   const started = performance.now();
@@ -130,7 +130,7 @@ function report(figures: Figures, started: number): Figures {
   return figures;
 }
 
-async function proveCopy(init: SandboxProcessInit, expected: Expected, figures: Figures, examines: boolean): Promise<void> {
+async function proveCopy(init: ProcessSettings, expected: Expected, figures: Figures, examines: boolean): Promise<void> {
   const copy = new SandboxProcess(init);
   const note = (text: string): void => {
     if (figures.texts.length < 20) figures.texts.push(`copy ${figures.copies}, ${expected.name}: ${text}`);

@@ -9,7 +9,7 @@ import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admi
 import { leastUid } from "../../../../host/sandbox/launcher/jail.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
 import type { CapabilityImports } from "../../../../host/sandbox/runner.ts";
-import type { ProcessPoolInit } from "../../../../host/sandbox/process/pool-settings.ts";
+import type { PoolSettings } from "../../../../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 
 const limits = { ...defaultLimits, timeMs: 60_000 };
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterEach(() => pool.close());
 
-function start(init: ProcessPoolInit = {}): void {
+function start(init: PoolSettings = {}): void {
   pool = new ProcessPool({ entry, warm: 0, ...init });
 }
 

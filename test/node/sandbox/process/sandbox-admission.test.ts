@@ -11,7 +11,7 @@ import type { Result } from "../../../../src/fault/result.ts";
 import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
 import { AdmittedComponents } from "../../../../host/sandbox/process/admitted-components.ts";
-import type { ProcessPoolInit } from "../../../../host/sandbox/process/pool-settings.ts";
+import type { PoolSettings } from "../../../../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 import { SandboxAdmission } from "../../../../host/sandbox/process/sandbox-admission.ts";
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => pool.close());
 
-function start(init: ProcessPoolInit = {}, admitted?: AdmittedComponents): void {
+function start(init: PoolSettings = {}, admitted?: AdmittedComponents): void {
   pool = new ProcessPool({ entry, warm: 1, maxProcesses: 2, ...init });
   admission = new SandboxAdmission(() => pool, admitted);
 }

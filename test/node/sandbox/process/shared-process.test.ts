@@ -10,7 +10,7 @@ import { sandboxProcesses } from "../../../lab/sandbox-processes.ts";
 import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
 import { defaultLimits, type Limits } from "../../../../host/sandbox/limits.ts";
 import type { CapabilityImports } from "../../../../host/sandbox/runner.ts";
-import type { ProcessPoolInit } from "../../../../host/sandbox/process/pool-settings.ts";
+import type { PoolSettings } from "../../../../host/sandbox/process/pool-settings.ts";
 import { ProcessPool } from "../../../../host/sandbox/process/pool.ts";
 
 const limits: Limits = { ...defaultLimits, timeMs: 60_000 };
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => pool.close());
 
-function start(init: ProcessPoolInit = {}): void {
+function start(init: PoolSettings = {}): void {
   pool = new ProcessPool({ entry, warm: 1, ...init });
 }
 
