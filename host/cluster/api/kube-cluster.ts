@@ -28,7 +28,7 @@ export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
     | { readonly kubeconfig: string; readonly allowInsecure?: boolean }
     | { readonly serviceAccountDirectory: string; readonly server: string };
   /** A daemon's queue. Undefined: each Event is sent once, because the process ends with the call. */
-  readonly events?: Pick<EventQueue, "add">;
+  readonly events?: EventQueue;
 }
 
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";

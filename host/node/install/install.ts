@@ -11,28 +11,21 @@ import { type RemovedEngine, removeEngine } from "./earlier-installation.ts";
 import { lockInstallation } from "./install-lock.ts";
 import { directoryMode, makeNodeDirectory, nodeDirectory } from "./node-view.ts";
 import { type InstallPlan, isComplete, makePlan, type PlannedFile } from "./plan.ts";
+import type { InstalledPlaces } from "./remove-installation.ts";
 import { readSource, selectComponents } from "./source.ts";
 import { linkStaged, placeLink, syncToDisk, temporaryName, writeStaged } from "./staged-files.ts";
 import { type TriedPrograms, tryPrograms } from "./try-programs.ts";
 
 /** The settings of an installation. */
-export interface NodeInstallation {
+export interface NodeInstallation extends InstalledPlaces {
   /** The directory with the release. */
   readonly from: string;
   /** The executable of Node for a release without `bin/node`. */
   readonly ownNode: string;
-  /** Plexus' home directory on the node; its engine serves calls without a daemon. */
-  readonly home: string;
-  /** The node's directory of plugins. */
-  readonly cniBin: string;
-  /** Where the node's root directory is mounted for this program. */
-  readonly root: string;
   /** `off`: only the shim and the components are installed. */
   readonly oneShot: "node" | "off";
   /** `all`, `none`, or names separated by commas. */
   readonly components: string;
-  /** True: only report, change nothing. */
-  readonly dryRun: boolean;
 }
 
 /** The document that `plexusctl install -o json` prints. Paths are the node's. */

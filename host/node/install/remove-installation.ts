@@ -17,7 +17,17 @@ import { nodeDirectory } from "./node-view.ts";
 
 const nothing: RemovedFiles = { removed: [], left: [] };
 
-/** The place of the installation to remove. */
+/** The places of an installation. */
+export interface InstalledPlaces {
+  /** Plexus' home directory on the node; its engine serves calls without a daemon. */
+  readonly home: string;
+  /** The node's directory of plugins. */
+  readonly cniBin: string;
+  /** Where the node's root directory is mounted for this program. */
+  readonly root: string;
+  /** True: only report, change nothing. */
+  readonly dryRun: boolean;
+}
 
 /**
  * Removes the files that `install` wrote and that are unchanged, and the directories that are empty afterwards. Paths of the answer are this

@@ -8,7 +8,7 @@ import { removeInstallation } from "../../node/install/remove-installation.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { notAbsolute, statusSocketOf } from "../../node/command-line/common-options.ts";
 import { printed } from "../../node/command-line/printed.ts";
-import { removeUnneeded, type UnneededInstallation } from "./remove-unneeded.ts";
+import { removeUnneeded, type InstalledState } from "./remove-unneeded.ts";
 
 /** Runs `plexusctl install`. */
 export async function installCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -36,7 +36,7 @@ export function installText({ dryRun, home, cniBin, written, unchanged, kept, re
 }
 
 async function removal({ init, unneeded }: InstallOptions, line: Invocation): Promise<CommandResult> {
-  const report = unneeded === undefined ? removeInstallation(init) : await removeUnneeded({ ...init, ...unneeded });
+  const report = unneeded === undefined ? removeInstallation(init) : await removeUnneeded(init, unneeded);
   if (!report.ok) return failure(report.fault.msg);
   const { value } = report;
   if ("stay" in value) {
@@ -62,7 +62,7 @@ interface InstallOptions {
   /** Whether the installation is removed. */
   readonly removes: boolean;
   /** Undefined: the files are removed without asking the daemon. */
-  readonly unneeded: Pick<UnneededInstallation, "statusSocket" | "purgeState"> | undefined;
+  readonly unneeded: InstalledState | undefined;
 }
 
 function readInstallOptions(line: Invocation): InstallOptions | CommandLineMistake {
