@@ -1,16 +1,16 @@
 #include "buffer.h"
 #include "cni-error.h"
 
-enum { KEPT_ROOM = 64 << 10 }; /* an empty buffer with more room than this is freed */
+enum { KEPT_CAPACITY = 64 << 10 }; /* an empty buffer with more capacity than this is freed */
 
 void buffer_reserve(struct buffer *buffer, size_t more) {
-    if (buffer->room - buffer->size >= more) return;
-    size_t room = buffer->size + more;
-    if (room < buffer->room * 2) room = buffer->room * 2;
-    uint8_t *data = realloc(buffer->data, room);
-    if (data == NULL) fail(CNI_TRY_LATER, "Free memory on the node, then repeat the call.", "no memory for a buffer of %zu bytes", room);
+    if (buffer->capacity - buffer->size >= more) return;
+    size_t capacity = buffer->size + more;
+    if (capacity < buffer->capacity * 2) capacity = buffer->capacity * 2;
+    uint8_t *data = realloc(buffer->data, capacity);
+    if (data == NULL) fail(CNI_TRY_LATER, "Free memory on the node, then repeat the call.", "no memory for a buffer of %zu bytes", capacity);
     buffer->data = data;
-    buffer->room = room;
+    buffer->capacity = capacity;
 }
 
 void buffer_append(struct buffer *buffer, const void *data, size_t size) {
@@ -22,7 +22,7 @@ void buffer_append(struct buffer *buffer, const void *data, size_t size) {
 
 void buffer_drop_front(struct buffer *buffer, size_t size) {
     buffer->size -= size;
-    if (buffer->size == 0 && buffer->room > KEPT_ROOM) buffer_free(buffer);
+    if (buffer->size == 0 && buffer->capacity > KEPT_CAPACITY) buffer_free(buffer);
     else if (size > 0 && buffer->size > 0) memmove(buffer->data, buffer->data + size, buffer->size);
 }
 

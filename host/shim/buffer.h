@@ -6,10 +6,10 @@
 
 struct buffer {
     uint8_t *data;
-    size_t size, room; /* bytes in use, bytes allocated */
+    size_t size, capacity; /* bytes in use, bytes allocated */
 };
 
-/* Makes room for `more` bytes after the content. Out of memory ends the process with a CNI error. */
+/* Ensures the capacity for `more` bytes after the content. Out of memory ends the process with a CNI error. */
 void buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_drop_front(struct buffer *buffer, size_t size);

@@ -113,7 +113,7 @@ static void read_stdin(struct watch *watch, short revents) {
     if (revents == 0)
         fail(CNI_IO, "Close the plugin's stdin after the configuration.", "stdin was not closed within %d ms (%zu bytes received)", STDIN_MS, request.size);
     buffer_reserve(&request, 8192);
-    ssize_t got = read(watch->fd, request.data + request.size, request.room - request.size);
+    ssize_t got = read(watch->fd, request.data + request.size, request.capacity - request.size);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got < 0) fail(CNI_IO, "Start the plugin with a readable stdin.", "stdin: %s", strerror(errno));
     request.size += (size_t)got;

@@ -13,7 +13,7 @@
 
 /* Messages of nftables behind NFT_MSG_DELFLOWTABLE may be changes that headers do not know. */
 enum { TABLE_NAME_SIZE = 300, LAST_KNOWN_CHANGE = NFT_MSG_DELFLOWTABLE };
-enum { NAME_ROOM = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
+enum { NAME_SIZE = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
 
 static const char *const objects[] = {"link", "addr", "route", "neigh", "rule", "qdisc", "tclass", "tfilter"};
 static const char *const verbs[] = {"new", "del", "get", "set"};
@@ -24,28 +24,28 @@ static const char *const conntrack[] = {"new", "get", "delete"};
 #define NAME_IN(table, index) ((index) < sizeof(table) / sizeof *(table) ? (table)[index] : NULL)
 
 /* `route/newlink`, or `route/84` for a type without a name here. */
-static void route_name(unsigned type, char name[NAME_ROOM]) {
+static void route_name(unsigned type, char name[NAME_SIZE]) {
     unsigned index = type - RTM_BASE;
     const char *object = type < RTM_BASE ? NULL : NAME_IN(objects, index / 4);
     if (type >= RTM_NEWNSID && type <= RTM_GETNSID) object = "nsid";
     if (type >= NEW_LINK_NAME && type < NEW_LINK_NAME + 3) object = "linkprop";
-    if (object == NULL) snprintf(name, NAME_ROOM, "route/%u", type);
-    else snprintf(name, NAME_ROOM, "route/%s%s", verbs[index % 4], object);
+    if (object == NULL) snprintf(name, NAME_SIZE, "route/%u", type);
+    else snprintf(name, NAME_SIZE, "route/%s%s", verbs[index % 4], object);
 }
 
 /* `netfilter/nftables/newrule`, or numbers for what has no name here. */
-static void netfilter_name(unsigned type, char name[NAME_ROOM]) {
+static void netfilter_name(unsigned type, char name[NAME_SIZE]) {
     unsigned system = type >> 8, message = type & 0xff;
     const char *known = system == NFNL_SUBSYS_NFTABLES ? NAME_IN(nftables, message) : system == NFNL_SUBSYS_CTNETLINK ? NAME_IN(conntrack, message) : NULL;
     const char *system_name = system == NFNL_SUBSYS_NFTABLES ? "nftables" : system == NFNL_SUBSYS_CTNETLINK ? "conntrack" : NULL;
-    if (known != NULL) snprintf(name, NAME_ROOM, "netfilter/%s/%s", system_name, known);
-    else if (system_name != NULL) snprintf(name, NAME_ROOM, "netfilter/%s/%u", system_name, message);
-    else snprintf(name, NAME_ROOM, "netfilter/%u/%u", system, message);
+    if (known != NULL) snprintf(name, NAME_SIZE, "netfilter/%s/%s", system_name, known);
+    else if (system_name != NULL) snprintf(name, NAME_SIZE, "netfilter/%s/%u", system_name, message);
+    else snprintf(name, NAME_SIZE, "netfilter/%u/%u", system, message);
 }
 
 /* Control messages (NLMSG_NOOP) and the two ends of a batch change nothing themselves. */
 static bool is_allowed_on_node(uint32_t protocol, unsigned type) {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     if (type < NLMSG_MIN_TYPE || (protocol == NETLINK_NETFILTER && (type == NFNL_MSG_BATCH_BEGIN || type == NFNL_MSG_BATCH_END))) return true;
     if (protocol == NETLINK_NETFILTER) netfilter_name(type, name);
     else route_name(type, name);

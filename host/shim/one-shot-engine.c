@@ -65,15 +65,15 @@ int start_engine(int slot) {
     return -1;
 }
 
-int describe_end(char *text, int at, size_t room) {
+int describe_end(char *text, int at, size_t capacity) {
     char stderr_tail[STDERR_TAIL_MAX];
     int status = 0;
     bool ended = false; /* the kernel closes a process's descriptors a moment before waitpid() sees its end */
     for (int wait = 0; engine_pid > 0 && wait < 100 && !(ended = waitpid(engine_pid, &status, WNOHANG) == engine_pid); wait++) usleep(1000);
-    if (ended && WIFSIGNALED(status)) at += snprintf(text + at, room - (size_t)at, " was killed by signal %d", WTERMSIG(status));
-    else if (ended) at += snprintf(text + at, room - (size_t)at, " exited with status %d", WEXITSTATUS(status));
+    if (ended && WIFSIGNALED(status)) at += snprintf(text + at, capacity - (size_t)at, " was killed by signal %d", WTERMSIG(status));
+    else if (ended) at += snprintf(text + at, capacity - (size_t)at, " exited with status %d", WEXITSTATUS(status));
     off_t end = lseek(engine_stderr, 0, SEEK_END);
     ssize_t size = pread(engine_stderr, stderr_tail, sizeof stderr_tail, end > STDERR_TAIL_MAX ? end - STDERR_TAIL_MAX : 0);
-    if (size > 0) at += snprintf(text + at, room - (size_t)at, "; it wrote: %.*s", (int)size, stderr_tail);
+    if (size > 0) at += snprintf(text + at, capacity - (size_t)at, "; it wrote: %.*s", (int)size, stderr_tail);
     return at;
 }

@@ -25,7 +25,7 @@ const char *missing_file(void);
  */
 int start_engine(int slot);
 
-/* Appends how the engine ended, and the last lines of its stderr, to the text of `room` bytes that is `size` bytes long. Answers the new size. */
-int describe_end(char *text, int size, size_t room);
+/* Appends how the engine ended, and the last lines of its stderr, to the text of `capacity` bytes that is `size` bytes long. Answers the new size. */
+int describe_end(char *text, int size, size_t capacity);
 
 #endif

@@ -48,7 +48,7 @@ static void handle_frames(struct stream *stream) {
 
 static void stream_read(struct stream *stream) {
     buffer_reserve(&stream->in, stream->in.size > MIN_READ ? stream->in.size : MIN_READ);
-    ssize_t got = recv(stream->watch.fd, stream->in.data + stream->in.size, stream->in.room - stream->in.size, MSG_DONTWAIT);
+    ssize_t got = recv(stream->watch.fd, stream->in.data + stream->in.size, stream->in.capacity - stream->in.size, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) return stream->on_end(stream, STREAM_CLOSED);
     stream->in.size += (size_t)got;

@@ -102,6 +102,6 @@ test("a call costs less than a hundredth of the fastest ADD", () => {
   for (let warm = 0; warm < 2000; warm++) one();
   const started = cpuMs();
   for (let number = 0; number < 5000; number++) one();
-  // An ADD takes at least 1 ms. Measured: some 10 µs; the bound leaves room for a busy machine.
+  // An ADD takes at least 1 ms. Measured: some 10 µs; the bound allows for a busy machine.
   expect((cpuMs() - started) / 5000).toBeLessThan(0.1);
 });

@@ -78,7 +78,7 @@ export class ObjectStore<T> {
    */
   put(object: StoredObject<T>): void {
     this.remove(object.namespace, object.name);
-    if (object.size > this.#bounds.maxObject || !this.#makeRoom(object)) {
+    if (object.size > this.#bounds.maxObject || !this.#freeSpaceFor(object)) {
       this.#refused += 1;
       return;
     }
@@ -99,8 +99,8 @@ export class ObjectStore<T> {
     if (known.objects.size === 0) this.#namespaces.delete(namespace);
   }
 
-  /** Removes objects of namespaces that are larger than the object's would become; false if there is not enough room then. */
-  #makeRoom({ namespace, size }: StoredObject<T>): boolean {
+  /** Removes objects of namespaces that are larger than the object's would become; false if the store is still too full. */
+  #freeSpaceFor({ namespace, size }: StoredObject<T>): boolean {
     const needed = size + overhead;
     const wanted = (this.#namespaces.get(namespace)?.size ?? 0) + needed;
     while (this.#size + needed > this.#bounds.maxTotal) {

@@ -10,12 +10,12 @@
 
 struct text {
     char *data;
-    size_t room, size; /* `size` counts the whole text, also what does not fit */
+    size_t capacity, size; /* `size` counts the whole text, also what does not fit */
 };
 
 static void add(struct text *text, const char *data, size_t size) {
-    if (text->size + 1 < text->room) {
-        size_t left = text->room - 1 - text->size;
+    if (text->size + 1 < text->capacity) {
+        size_t left = text->capacity - 1 - text->size;
         memcpy(text->data + text->size, data, size < left ? size : left);
     }
     text->size += size;
@@ -30,8 +30,8 @@ static void add_number(struct text *text, unsigned long long value, bool negativ
     add(text, digits + at, sizeof digits - at);
 }
 
-int vsnprintf(char *data, size_t room, const char *format, va_list list) {
-    struct text text = {.data = data, .room = room};
+int vsnprintf(char *data, size_t capacity, const char *format, va_list list) {
+    struct text text = {.data = data, .capacity = capacity};
     while (*format != 0) {
         size_t plain = strcspn(format, "%");
         add(&text, format, plain);
@@ -66,14 +66,14 @@ int vsnprintf(char *data, size_t room, const char *format, va_list list) {
             add_number(&text, value, false, kind == 'x' ? 16 : 10, width);
         } else __builtin_trap();
     }
-    if (room > 0) data[text.size < room ? text.size : room - 1] = 0;
+    if (capacity > 0) data[text.size < capacity ? text.size : capacity - 1] = 0;
     return (int)text.size;
 }
 
-int snprintf(char *data, size_t room, const char *format, ...) {
+int snprintf(char *data, size_t capacity, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    int size = vsnprintf(data, room, format, list);
+    int size = vsnprintf(data, capacity, format, list);
     va_end(list);
     return size;
 }

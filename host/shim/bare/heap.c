@@ -8,7 +8,7 @@
 enum { HEADER = 16, SMALLEST = 5, LARGEST = 16 /* powers of two, with their header */, PIECE = 1 << 17 };
 
 struct block {
-    size_t room; /* bytes, header included */
+    size_t capacity; /* bytes, header included */
     struct block *next; /* the next free block of this size */
 };
 
@@ -23,28 +23,28 @@ static void *mapped(size_t size) {
     return at < 0 && at >= -4095 ? NULL : (void *)at;
 }
 
-static int kind_of(size_t room) {
+static int kind_of(size_t capacity) {
     int kind = SMALLEST;
-    while (kind <= LARGEST && (size_t)1 << kind < room) kind++;
+    while (kind <= LARGEST && (size_t)1 << kind < capacity) kind++;
     return kind;
 }
 
 static struct block *small_block(int kind) {
-    size_t room = (size_t)1 << kind;
+    size_t capacity = (size_t)1 << kind;
     struct block *block = free_blocks[kind];
     if (block != NULL) {
         free_blocks[kind] = block->next;
         return block;
     }
-    if (fresh_left < room) { /* the rest of the last piece stays unused */
+    if (fresh_left < capacity) { /* the rest of the last piece stays unused */
         fresh = mapped(PIECE);
         fresh_left = fresh == NULL ? 0 : PIECE;
         if (fresh == NULL) return NULL;
     }
     block = (struct block *)(void *)fresh;
-    fresh += room;
-    fresh_left -= room;
-    block->room = room;
+    fresh += capacity;
+    fresh_left -= capacity;
+    block->capacity = capacity;
     return block;
 }
 
@@ -55,7 +55,7 @@ void *malloc(size_t size) {
     if (kind <= LARGEST) block = small_block(kind);
     else {
         block = mapped(size + HEADER);
-        if (block != NULL) block->room = size + HEADER;
+        if (block != NULL) block->capacity = size + HEADER;
     }
     return block == NULL ? NULL : (uint8_t *)block + HEADER;
 }
@@ -63,9 +63,9 @@ void *malloc(size_t size) {
 void free(void *data) {
     if (data == NULL) return;
     struct block *block = (struct block *)(void *)((uint8_t *)data - HEADER);
-    int kind = kind_of(block->room);
+    int kind = kind_of(block->capacity);
     if (kind > LARGEST) {
-        kernel(SYS_munmap, block, block->room);
+        kernel(SYS_munmap, block, block->capacity);
         return;
     }
     block->next = free_blocks[kind];
@@ -77,17 +77,17 @@ void *memcpy(void *to, const void *from, size_t size);
 void *realloc(void *data, size_t size) {
     if (data == NULL) return malloc(size);
     struct block *block = (struct block *)(void *)((uint8_t *)data - HEADER);
-    if (size <= block->room - HEADER) return data;
-    if (kind_of(block->room) > LARGEST && size <= (size_t)PTRDIFF_MAX - 2 * HEADER) {
-        long at = kernel(SYS_mremap, block, block->room, size + HEADER, 1 /* MREMAP_MAYMOVE */);
+    if (size <= block->capacity - HEADER) return data;
+    if (kind_of(block->capacity) > LARGEST && size <= (size_t)PTRDIFF_MAX - 2 * HEADER) {
+        long at = kernel(SYS_mremap, block, block->capacity, size + HEADER, 1 /* MREMAP_MAYMOVE */);
         if (at < 0 && at >= -4095) return NULL;
         block = (struct block *)at;
-        block->room = size + HEADER;
+        block->capacity = size + HEADER;
         return (uint8_t *)block + HEADER;
     }
     void *larger = malloc(size);
     if (larger == NULL) return NULL;
-    memcpy(larger, data, block->room - HEADER);
+    memcpy(larger, data, block->capacity - HEADER);
     free(data);
     return larger;
 }

@@ -23,8 +23,8 @@ const IFLA_VF_RATE = 6;
 const IFLA_VF_TRUST = 9;
 const IFLA_VF_VLAN_LIST = 12;
 const IFLA_VF_VLAN_INFO = 1;
-/** `struct ifla_vf_mac` has room for any link-layer address. */
-const macRoom = 32;
+/** The bytes of a link-layer address in `struct ifla_vf_mac`. */
+const macFieldBytes = 32;
 const macLength = 6;
 const ETH_P_8021AD = 0x88a8;
 
@@ -140,7 +140,7 @@ function vlanAttribute(number: number, { id, qos, serviceTag }: NonNullable<VfSe
 }
 
 function macValue(number: number, mac: Uint8Array): Uint8Array {
-  const value = new Uint8Array(4 + macRoom);
+  const value = new Uint8Array(4 + macFieldBytes);
   putU32(value, 0, number);
   value.set(mac, 4);
   return value;

@@ -3,7 +3,7 @@
 import type { WitModel } from "../../model.ts";
 import { docsOf } from "../docs.ts";
 import { Layout } from "../layout.ts";
-import { GoCodec } from "./codec.ts";
+import { goInterface } from "./codec.ts";
 import { goExports } from "./exports.ts";
 import { goFunctions } from "./functions.ts";
 import { goPackage } from "./names.ts";
@@ -28,12 +28,6 @@ export function goBindings(model: WitModel, worldName: string, wit: string): Rea
   return files;
 }
 
-function interfaceOf(model: WitModel, iface: string) {
-  const found = model.interfaces[iface];
-  if (found === undefined) throw new Error(`the model has no interface ${iface}`);
-  return found;
-}
-
 /** The package of a capability. */
 function capabilityFiles(
   model: WitModel,
@@ -41,13 +35,12 @@ function capabilityFiles(
   layout: Layout,
   docs: ReadonlyMap<string, string>,
 ): readonly (readonly [path: string, text: string])[] {
-  const definition = interfaceOf(model, iface);
   const types = new GoTypes(layout, iface);
-  const codec = new GoCodec(types);
-  const declared = Object.entries(definition.types).map(([name, def]) => typeDeclaration(types, iface, name, def, docs));
-  const { functions, inDelegate, elsewhere } = goFunctions(model, iface, definition, types, codec, docs);
+  const declared = declarations(model, iface, types, docs);
+  const imported = goInterface(model, iface, types, docs);
+  const { functions, inDelegate, elsewhere } = goFunctions(imported);
   const name = goPackage(iface);
-  const code = `${codec.file()}\n${functions}`;
+  const code = `${imported.codec.file()}\n${functions}`;
   const packageDoc = comment(docs.get(iface), `Package ${name}`);
   return [
     [`${name}/${name}.go`, `${banner}\n${packageDoc}package ${name}\n\n${imports(types)}${declared.join("")}${code}`],
@@ -64,16 +57,20 @@ function rootFiles(
   docs: ReadonlyMap<string, string>,
 ): readonly (readonly [path: string, text: string])[] {
   const types = new GoTypes(layout, shared);
-  const codec = new GoCodec(types);
-  const declared = Object.entries(interfaceOf(model, shared).types).map(([name, def]) =>
-    typeDeclaration(types, shared, name, def, docs),
-  );
+  const declared = declarations(model, shared, types, docs);
   const [iface = ""] = exported;
-  const { plugin, functions } = goExports(model, iface, interfaceOf(model, iface), types, codec, docs);
+  const plugins = goInterface(model, iface, types, docs);
+  const { plugin, functions } = goExports(plugins);
   return [
     ["types.go", `${banner}\npackage plexus\n\n${declared.join("")}${plugin}`],
-    ["exports_wasip1.go", `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${codec.file()}\n${functions}`],
+    ["exports_wasip1.go", `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${plugins.codec.file()}\n${functions}`],
   ];
+}
+
+/** The declarations of an interface's types. */
+function declarations(model: WitModel, iface: string, types: GoTypes, docs: ReadonlyMap<string, string>): readonly string[] {
+  const declared = model.interfaces[iface]?.types ?? {};
+  return Object.entries(declared).map(([name, def]) => typeDeclaration(types, iface, name, def, docs));
 }
 
 function imports({ packages }: GoTypes): string {

@@ -1,10 +1,31 @@
 // Go code that stores values in linear memory and loads them, in the layout of the canonical ABI. Each package has private functions for the named types that it
 // uses, also for those of other packages.
 
-import type { TypeRef } from "../../model.ts";
-import type { Shape } from "../shapes.ts";
+import type { TypeRef, WitInterface, WitModel } from "../../model.ts";
+import { interfaceId, type Shape } from "../shapes.ts";
 import { goName, splitRef } from "./names.ts";
 import { type GoTypes, goPrimitives, unsupported } from "./types.ts";
+
+/** An interface of the contract, and what its Go text is made with. */
+export interface GoInterface {
+  /** The name in the contract, for example `leases`. */
+  readonly name: string;
+  /** The name that core modules import: `cni:delegate/leases@1.1.0`. */
+  readonly id: string;
+  readonly functions: WitInterface["functions"];
+  /** The types and the codec of the package that gets the text. */
+  readonly types: GoTypes;
+  readonly codec: GoCodec;
+  /** The contract's comments by the names of what they describe. */
+  readonly docs: ReadonlyMap<string, string>;
+}
+
+/** The interface `name` of the model, for the package that has these types. */
+export function goInterface(model: WitModel, name: string, types: GoTypes, docs: ReadonlyMap<string, string>): GoInterface {
+  const found = model.interfaces[name];
+  if (found === undefined) throw new Error(`the model has no interface ${name}`);
+  return { name, id: interfaceId(model, name), functions: found.functions, types, codec: new GoCodec(types), docs };
+}
 
 /** Generates the functions of one package. */
 export class GoCodec {

@@ -1,8 +1,7 @@
 // The Go side of the exported interface: the interface that an author implements, and the functions that the host calls.
 
-import type { WitFunction, WitInterface, WitModel } from "../../model.ts";
-import { interfaceId } from "../shapes.ts";
-import { type GoCodec, plus } from "./codec.ts";
+import type { WitFunction } from "../../model.ts";
+import { type GoInterface, plus } from "./codec.ts";
 import { goName } from "./names.ts";
 import { comment, type GoTypes, unsupported } from "./types.ts";
 
@@ -13,23 +12,15 @@ export interface GoExports {
 }
 
 /** Generates both for an exported interface. */
-export function goExports(
-  model: WitModel,
-  iface: string,
-  { functions }: WitInterface,
-  types: GoTypes,
-  codec: GoCodec,
-  docs: ReadonlyMap<string, string>,
-): GoExports {
+export function goExports(exported: GoInterface): GoExports {
+  const { name: iface, functions, types, docs } = exported;
   const methods = Object.entries(functions).map(([name, definition]) => {
     const params = definition.params.map(([param, type]) => `${param} ${types.text(type)}`).join(", ");
     const doc = comment(docs.get(`${iface}.${name}`), goName(name), "\t");
     return `${doc}\t${goName(name)}(${params}) ${resultText(definition, types)}\n`;
   });
   const plugin = `${comment(docs.get(iface), goName(iface))}type ${goName(iface)} interface {\n${methods.join("")}}\n`;
-  const all = Object.entries(functions).map(([name, definition]) =>
-    exportText(interfaceId(model, iface), iface, name, definition, types, codec),
-  );
+  const all = Object.entries(functions).map(([name, definition]) => exportText(exported, name, definition));
   return { plugin, functions: all.join("\n") };
 }
 
@@ -39,7 +30,7 @@ function resultText({ result }: WitFunction, types: GoTypes): string {
   return shape.ok === null ? "error" : `(${types.text(shape.ok)}, error)`;
 }
 
-function exportText(id: string, iface: string, name: string, definition: WitFunction, types: GoTypes, codec: GoCodec): string {
+function exportText({ id, name: iface, types, codec }: GoInterface, name: string, definition: WitFunction): string {
   const { layout } = types;
   const { params, spilled } = layout.signature(definition);
   const { result } = definition;

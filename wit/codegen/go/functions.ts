@@ -1,12 +1,10 @@
 // The Go functions of an imported interface: each stores its parameters, calls the host, and loads the answer.
 
-import type { TypeRef, WitFunction, WitInterface, WitModel } from "../../model.ts";
+import type { TypeRef, WitFunction } from "../../model.ts";
 import type { Core } from "../layout.ts";
-import { interfaceId } from "../shapes.ts";
-import type { GoCodec } from "./codec.ts";
-import { plus } from "./codec.ts";
+import { type GoInterface, plus } from "./codec.ts";
 import { goName, goPackage, goParameter } from "./names.ts";
-import { comment, type GoTypes, unsupported } from "./types.ts";
+import { comment, unsupported } from "./types.ts";
 
 const cores: Readonly<Record<Core, string>> = { i32: "uint32", i64: "uint64", f32: "float32", f64: "float64" };
 
@@ -18,23 +16,17 @@ export interface GoFunctions {
 }
 
 /** Generates the functions of an imported interface. */
-export function goFunctions(
-  model: WitModel,
-  iface: string,
-  { functions }: WitInterface,
-  types: GoTypes,
-  codec: GoCodec,
-  docs: ReadonlyMap<string, string>,
-): GoFunctions {
+export function goFunctions(imported: GoInterface): GoFunctions {
+  const { id, functions, types } = imported;
   const all = Object.entries(functions).map(([name, definition]) => {
     const { params, byArea, direct, spilled } = types.layout.signature(definition);
     const flat = [...(spilled ? (["i32"] as const) : params), ...(byArea ? (["i32"] as const) : [])];
     const list = flat.map((core, index) => `flat${index} ${cores[core]}`).join(", ");
     const declaration = `func import${goName(name)}(${list})${direct === undefined ? "" : ` ${cores[direct]}`}`;
     return {
-      text: functionText(iface, name, definition, types, codec, docs),
-      inDelegate: `//go:wasmimport ${interfaceId(model, iface)} ${name}\n${declaration}\n`,
-      elsewhere: `${declaration} { panic("plexus: ${goPackage(iface)}.${goName(name)} works in a delegate only") }\n`,
+      text: functionText(imported, name, definition),
+      inDelegate: `//go:wasmimport ${id} ${name}\n${declaration}\n`,
+      elsewhere: `${declaration} { panic("plexus: ${goPackage(imported.name)}.${goName(name)} works in a delegate only") }\n`,
     };
   });
   return {
@@ -44,14 +36,8 @@ export function goFunctions(
   };
 }
 
-function functionText(
-  iface: string,
-  name: string,
-  definition: WitFunction,
-  types: GoTypes,
-  codec: GoCodec,
-  docs: ReadonlyMap<string, string>,
-): string {
+function functionText(imported: GoInterface, name: string, definition: WitFunction): string {
+  const { types, codec, docs } = imported;
   const { layout } = types;
   const { spilled, byArea } = layout.signature(definition);
   const list = definition.params.map(([param, type]) => {
@@ -74,10 +60,10 @@ function functionText(
     flat.push("area");
   }
   const call = `import${goName(name)}(${flat.join(", ")})`;
-  const { results, statements } = answer(result, call, byArea, types, codec);
+  const { results, statements } = answer(imported, result, call, byArea);
   const body = [...lines, ...statements].map((line) => `\t${line}\n`).join("");
   const params = list.map((param) => `${param.name} ${param.text}`).join(", ");
-  return `${comment(docs.get(`${iface}.${name}`), goName(name))}func ${goName(name)}(${params})${results} {\n${body}}\n`;
+  return `${comment(docs.get(`${imported.name}.${name}`), goName(name))}func ${goName(name)}(${params})${results} {\n${body}}\n`;
 }
 
 interface Answer {
@@ -86,7 +72,7 @@ interface Answer {
 }
 
 /** The results of a function, and the statements that call the host and load them. */
-function answer(result: TypeRef | null, call: string, byArea: boolean, types: GoTypes, codec: GoCodec): Answer {
+function answer({ types, codec }: GoInterface, result: TypeRef | null, call: string, byArea: boolean): Answer {
   if (result === null) return { results: "", statements: [call] };
   const shape = types.layout.shape(result);
   if (!byArea || shape.kind !== "result" || shape.err === null) throw unsupported(result);

@@ -27,7 +27,7 @@ TAKEN(void *, malloc, (size_t))
 TAKEN(void *, realloc, (void *, size_t))
 TAKEN(void, free, (void *))
 
-enum { TURNS = 20000, ROOM = 64, BLOCKS = 64 };
+enum { TURNS = 20000, TEXT_SIZE = 64, BLOCKS = 64 };
 
 static uint64_t state;
 
@@ -54,10 +54,10 @@ static void make_text(char *text, size_t max) {
 }
 
 static void check_texts(int turn) {
-    char one[ROOM], other[ROOM], mine[2 * ROOM], theirs[2 * ROOM];
-    make_text(one, ROOM);
-    make_text(other, chance(2) ? ROOM : 4);
-    size_t size = chance(ROOM);
+    char one[TEXT_SIZE], other[TEXT_SIZE], mine[2 * TEXT_SIZE], theirs[2 * TEXT_SIZE];
+    make_text(one, TEXT_SIZE);
+    make_text(other, chance(2) ? TEXT_SIZE : 4);
+    size_t size = chance(TEXT_SIZE);
     int byte = "ab:/\xff\0c"[chance(7)];
     SAME("strlen", bare_strlen(one) == strlen(one));
     SAME("strcmp", sign(bare_strcmp(one, other)) == sign(strcmp(one, other)));
@@ -70,7 +70,7 @@ static void check_texts(int turn) {
     size_t both = strlen(one) < strlen(other) ? strlen(one) : strlen(other);
     SAME("memcmp", sign(bare_memcmp(one, other, both)) == sign(memcmp(one, other, both)));
     for (size_t i = 0; i < sizeof mine; i++) mine[i] = theirs[i] = (char)chance(256);
-    size_t from = chance(ROOM), to = chance(ROOM);
+    size_t from = chance(TEXT_SIZE), to = chance(TEXT_SIZE);
     SAME("memmove", bare_memmove(mine + to, mine + from, size) == mine + to);
     memmove(theirs + to, theirs + from, size);
     bare_memset(mine + from, byte, size / 2);
@@ -82,14 +82,14 @@ static void check_texts(int turn) {
 }
 
 static void check_formats(int turn) {
-    char text[ROOM], mine[3 * ROOM], theirs[3 * ROOM];
-    make_text(text, ROOM);
-    size_t room = chance(sizeof mine);
-    int small = (int)(chance(2) ? chance(1000) : chance(UINT32_MAX)) * (chance(2) ? 1 : -1), precision = (int)chance(ROOM);
+    char text[TEXT_SIZE], mine[3 * TEXT_SIZE], theirs[3 * TEXT_SIZE];
+    make_text(text, TEXT_SIZE);
+    size_t capacity = chance(sizeof mine);
+    int small = (int)(chance(2) ? chance(1000) : chance(UINT32_MAX)) * (chance(2) ? 1 : -1), precision = (int)chance(TEXT_SIZE);
     unsigned long long large = (unsigned long long)chance(UINT32_MAX) << chance(33);
     memset(mine, '#', sizeof mine);
     memset(theirs, '#', sizeof theirs);
-#define FORMAT(...) SAME("snprintf " #__VA_ARGS__, bare_snprintf(mine, room, __VA_ARGS__) == snprintf(theirs, room, __VA_ARGS__) && memcmp(mine, theirs, sizeof mine) == 0)
+#define FORMAT(...) SAME("snprintf " #__VA_ARGS__, bare_snprintf(mine, capacity, __VA_ARGS__) == snprintf(theirs, capacity, __VA_ARGS__) && memcmp(mine, theirs, sizeof mine) == 0)
     FORMAT("%s/%.*s%%:%s", text, precision, text, "");
     FORMAT("%d %u", small, (unsigned)small);
     FORMAT("%lld:%llu %zu", -(long long)(large >> 1), large, (size_t)large);
