@@ -208,7 +208,7 @@ test("keys are not added to a file of the node, which a rule lets others use unc
     { namespace: "shop", name: "file", extensions: new Map() },
     { containerId: "c", netns: "/n", ifname: "net1", args: "", capabilityArgs: new Map() },
     profileNamed("multus"),
-    { further: [{ namespace: "shop", name: "more" }] },
+    { addedParameters: [{ namespace: "shop", name: "more" }] },
   );
   expect(planned).toMatchObject({ ok: false });
   expect(JSON.stringify(planned)).toContain("shop/file has no spec.config, so that shop/more cannot add keys to it");

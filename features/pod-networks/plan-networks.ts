@@ -38,7 +38,7 @@ export async function podNetworksOf(
   if (source === undefined) return ok(undefined);
   const entries = readPodNetworks(pod.annotations.get(podNetworksAnnotation));
   if (!entries.ok) return entries;
-  const clusterDefault = { primary: { podNetwork: defaultPodNetwork, target: undefined }, further: [] };
+  const clusterDefault = { primary: { podNetwork: defaultPodNetwork, target: undefined }, secondary: [] };
   // The controller itself, and what it needs, must start whatever state the default PodNetwork is in.
   const isSystem = configuration.systemNamespaces.includes(pod.namespace);
   if (isSystem && namesOnlyDefault(entries.value)) return ok(clusterDefault);
@@ -183,8 +183,8 @@ function arranged(
   const names = entries.map(networkOf);
   const ofDefault = names.indexOf(defaultPodNetwork);
   const index = Math.max(0, ofDefault);
-  const further = targets.filter((target, each): target is SelectedNetwork => each !== index && target !== undefined);
-  return { primary: { podNetwork: names[index] ?? defaultPodNetwork, target: targets[index] }, further };
+  const secondary = targets.filter((target, each): target is SelectedNetwork => each !== index && target !== undefined);
+  return { primary: { podNetwork: names[index] ?? defaultPodNetwork, target: targets[index] }, secondary };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
-import type { FurtherDevices } from "../../src/npwg/further-devices.ts";
+import type { AllocatorDevices } from "../../src/npwg/allocator-devices.ts";
 import type { ResultCache } from "../store/cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { PluginOutput } from "./events/call-log.ts";
@@ -57,8 +57,8 @@ export interface PlanContext extends ConfigurationContext {
   readonly cluster: () => Promise<Cluster | undefined>;
   /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
   readonly devices: () => Promise<Result<DeviceAllocation>>;
-  /** The devices that features know and that no attachment of the pod uses yet. */
-  readonly furtherDevices: () => Promise<Result<readonly FurtherDevices[]>>;
+  /** The devices of other allocators than the kubelet's device manager, which features know, and that no attachment of the pod uses yet. */
+  readonly allocatorDevices: () => Promise<Result<readonly AllocatorDevices[]>>;
   /** The features' parts in the plan of an ADD. */
   readonly features: readonly PlanFeature[];
   readonly shim: NetlinkSender;

@@ -1,4 +1,4 @@
-// Several parameters of one network (KEP-3698, KE-60): the first NetworkAttachmentDefinition is the chain, further ones add keys to the plugins
+// Several parameters of one network (KEP-3698, KE-60): the first NetworkAttachmentDefinition is the chain, the others add keys to the plugins
 // of the chain that have the same type.
 
 import { parseNetworkList, type NetworkList, type PluginConf, selfContainedText } from "../cni/network-list.ts";
@@ -13,21 +13,21 @@ export interface Parameter {
   readonly list: NetworkList;
 }
 
-/** Keys that belong to a configuration as a whole, so that a further parameter does not add them. */
+/** Keys that belong to a configuration as a whole, so that no other parameter adds them. */
 const frameKeys: readonly string[] = ["type", "name", "cniVersion", "cniVersions"];
 
 /**
- * The chain of the first parameter with the keys of all further ones. An object is merged member by member; any other value that differs is a
+ * The chain of the first parameter with the keys of all others. An object is merged member by member; any other value that differs is a
  * contradiction. Fault NETWORK_INVALID names both definitions and the key.
  */
 export function mergeParameters(parameters: readonly Parameter[]): Result<NetworkList> {
-  const [first, ...further] = parameters;
+  const [first, ...others] = parameters;
   if (first === undefined) return failed(fault("NETWORK_INVALID", "the network has no definition"));
-  if (further.length === 0) return ok(first.list);
+  if (others.length === 0) return ok(first.list);
   const texts = first.list.plugins.map((plugin) => plugin.document.text);
   /** The definition that has set a path of a plugin's object, for messages. */
   const owners = new Map<string, string>();
-  for (const { source, list } of further) {
+  for (const { source, list } of others) {
     for (const plugin of list.plugins) {
       const index = first.list.plugins.findIndex(({ type }) => type === plugin.type);
       if (index === -1) {

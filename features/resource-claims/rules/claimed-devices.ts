@@ -1,6 +1,6 @@
 // The devices of a pod's resource claims, which the pod's networks share out among themselves.
 
-import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { AllocatorDevices } from "../../../src/npwg/allocator-devices.ts";
 import type { AllocatedDevice } from "./claim-allocation.ts";
 import type { DeviceAttributes } from "./slice-devices.ts";
 
@@ -12,7 +12,7 @@ export interface ClaimedDevice {
 }
 
 /** Distributes a pod's claimed devices: each is given once, in the order of the pod's claims and of their allocations. */
-export class ClaimedDevices implements FurtherDevices {
+export class ClaimedDevices implements AllocatorDevices {
   readonly allocators = "the pod's resource claims";
   readonly #remaining: ClaimedDevice[];
   /** Why allocated devices cannot be used for a network, for messages. */

@@ -9,7 +9,7 @@ import type { Fault } from "../../../src/fault/fault.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import type { Call, ConfigurationContext } from "../call.ts";
-import { readDefaultNetwork, readFurtherDelegates } from "./default-network.ts";
+import { readDefaultNetwork, readOtherDelegates } from "./default-network.ts";
 import { definitionNetwork } from "./definition-network.ts";
 import { networkOnDisk } from "./named-network.ts";
 
@@ -88,10 +88,10 @@ function definitionOf({ source = "" }: Origin): readonly [namespace: string, nam
   return namespace === "" || name === "" || rest.length > 0 ? undefined : [namespace, name];
 }
 
-/** The default network, the further elements of `delegates`, and the networks that `defaultNetworks` names. A network that is unreadable now is left out. */
+/** The default network, the other elements of `delegates`, and the networks that `defaultNetworks` names. A network that is unreadable now is left out. */
 function configuredOnNode(call: ConfigurationContext): readonly NetworkList[] {
   const main = readDefaultNetwork(call);
-  const delegates = readFurtherDelegates(call);
+  const delegates = readOtherDelegates(call);
   const named = call.configuration.defaultNetworks.map((name, index) => networkOnDisk(call, `defaultNetworks[${index}]`, name));
   return [
     ...(main.ok ? [main.value] : []),

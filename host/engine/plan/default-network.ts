@@ -58,8 +58,8 @@ export async function findDefaultNetwork(call: PlanContext): Promise<Result<Netw
   return resolved.ok ? ok(resolved.value.list) : resolved;
 }
 
-/** The further elements of `delegates`: networks that every pod gets besides the default network. */
-export function readFurtherDelegates({ document, configuration }: ConfigurationContext): Result<readonly NetworkList[]> {
+/** The elements of `delegates` after the first: networks that every pod gets besides the default network. */
+export function readOtherDelegates({ document, configuration }: ConfigurationContext): Result<readonly NetworkList[]> {
   const lists: NetworkList[] = [];
   for (const [index, text] of inlineDelegates(document, configuration).slice(1).entries()) {
     const list = inlineNetwork(text, `delegates[${index + 1}]`, configuration);

@@ -1,4 +1,4 @@
-// Plans an ADD: the default network, the administrator's further networks, and the networks that the pod selects. Each gets its list,
+// Plans an ADD: the default network, the administrator's secondary networks, and the networks that the pod selects. Each gets its list,
 // its interface name and its capability arguments. Planning reads definitions and changes nothing.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
@@ -27,7 +27,7 @@ import {
   auxiliaryChain,
   type ConfiguredNetwork,
   networksOfAdministrator,
-} from "./further-networks.ts";
+} from "./secondary-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { type PodDefault, planPodDefault } from "./pod-default.ts";
 
@@ -50,13 +50,13 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   const { plan: mainPlan, path } = main.value;
   const configured = await configuredNetworks(call, known, path);
   if (!configured.ok) return configured;
-  const { further, auxiliary } = configured.value;
-  const counts = { configured: 1 + further.length + auxiliary.length, selected: networks.length };
+  const { administered, auxiliary } = configured.value;
+  const counts = { configured: 1 + administered.length + auxiliary.length, selected: networks.length };
   const fewEnough = checkAttachmentCount(configuration.bounds, counts);
   if (!fewEnough.ok) return fewEnough;
   // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
   const nameless = [
-    ...further.map((network) => configuredAttachment(call, network)),
+    ...administered.map((network) => configuredAttachment(call, network)),
     ...networks.map((network) => askedAttachment(call, known, mainPlan, network, profile)),
     ...auxiliary.map((network) => configuredAttachment(call, network)),
   ];
@@ -111,17 +111,24 @@ async function planMain(
   return reserved === undefined ? ok({ plan: { ...plan, podNetwork: primary?.podNetwork }, path }) : failed(reserved);
 }
 
-/** The administrator's networks besides the default one. `auxiliary`: the auxiliary chain, or nothing. */
+/** The secondary networks of the configuration. */
+interface ConfiguredNetworks {
+  /** The networks that the administrator gives to the pod. */
+  readonly administered: readonly ConfiguredNetwork[];
+  /** The auxiliary chain, or nothing. */
+  readonly auxiliary: readonly ConfiguredNetwork[];
+}
+
 async function configuredNetworks(
   call: PlanContext,
   { identity, pod }: KnownPod,
   defaultPath: string | undefined,
-): Promise<Result<{ readonly further: readonly ConfiguredNetwork[]; readonly auxiliary: readonly ConfiguredNetwork[] }>> {
-  const further = await networksOfAdministrator(call, identity, pod);
-  if (!further.ok) return further;
+): Promise<Result<ConfiguredNetworks>> {
+  const administered = await networksOfAdministrator(call, identity, pod);
+  if (!administered.ok) return administered;
   const auxiliary = auxiliaryChain(call, defaultPath);
   if (!auxiliary.ok) return auxiliary;
-  return ok({ further: further.value, auxiliary: auxiliary.value === undefined ? [] : [auxiliary.value] });
+  return ok({ administered: administered.value, auxiliary: auxiliary.value === undefined ? [] : [auxiliary.value] });
 }
 
 /** An attachment besides the first one, before it has an interface name. */
@@ -146,12 +153,12 @@ function askedAttachment(
   call: PlanContext,
   { cluster }: KnownPod,
   main: AttachmentPlan,
-  { selection, further, podNetwork, claimed }: AskedNetwork,
+  { selection, addedParameters, podNetwork, claimed }: AskedNetwork,
   profile: NpwgProfile,
 ): NamelessAttachment {
   const plan = async (ifname: string): Promise<Result<AttachmentPlan>> => {
     if (cluster === undefined) return failed(fault("INTERNAL", "a network was selected without a source of definitions"));
-    const planned = await planDefinition(call, cluster, selection, attachmentOf(call, ifname), profile, { further, claimed });
+    const planned = await planDefinition(call, cluster, selection, attachmentOf(call, ifname), profile, { addedParameters, claimed });
     if (!planned.ok) return planned;
     const terms = { mainName: main.list.name, replacesDefault: main.request !== undefined };
     const reserved = reservedNameFault(call, planned.value, terms);

@@ -23,7 +23,7 @@ import type { AttachmentPlan, BoundNetwork } from "../planned/attachment-plan.ts
 import type { ClaimedNetwork } from "../planned/plan-feature.ts";
 import { boundNetwork, definitionNetwork } from "./definition-network.ts";
 
-/** Notes about further devices that one message has. */
+/** Notes of allocators that one message has. */
 const maxNotes = 4;
 
 /** Names of definitions. */
@@ -31,8 +31,8 @@ export type Definitions = readonly { readonly namespace: string; readonly name: 
 
 /** Configuration that is added to a definition, or replaces it. */
 export interface Additions {
-  /** Definitions that add keys to the plugins of the network's chain. */
-  readonly further?: Definitions | undefined;
+  /** The network's parameters besides the first one (KEP-3698): they add keys to the plugins of its chain. */
+  readonly addedParameters?: Definitions | undefined;
   /** The resource claim that asks for the network. */
   readonly claimed?: ClaimedNetwork | undefined;
 }
@@ -91,14 +91,14 @@ async function readNetwork(
   { configuration, warn }: PlanContext,
   cluster: DefinitionSource,
   { namespace, name }: NetworkSelection,
-  { further = [], claimed }: Additions,
+  { addedParameters = [], claimed }: Additions,
 ): Promise<Result<BoundNetwork & Pick<NetworkAttachmentDefinition, "annotations">>> {
   const inline = claimed?.inline;
   const definition = inline === undefined ? await cluster.networkAttachmentDefinition(namespace, name) : ok(inline);
   if (!definition.ok) return definition;
   const network = networkOf(configuration, definition.value);
   if (!network.ok) return network;
-  const whole = await withFurther(configuration, cluster, { ...definition.value, list: network.value.list }, further);
+  const whole = await withParameters(configuration, cluster, { ...definition.value, list: network.value.list }, addedParameters);
   if (!whole.ok) return whole;
   const policy = claimed?.isTrusted === true ? trustEverybody : configuration.definitions;
   const bound = boundNetwork(policy, definition.value, whole.value);
@@ -122,14 +122,14 @@ function withRequests(
   return withDevice.ok ? ok({ ...requested.value, list: withDevice.value }) : withDevice;
 }
 
-/** The network of the first definition with the keys that the further ones add. */
-async function withFurther(
+/** The network of the first definition with the keys that the added parameters have. */
+async function withParameters(
   configuration: HostConfiguration,
   cluster: DefinitionSource,
   { namespace, name, config, list }: NetworkAttachmentDefinition & { readonly list: NetworkList },
-  further: Definitions,
+  added: Definitions,
 ): Promise<Result<NetworkList>> {
-  const [extra] = further;
+  const [extra] = added;
   if (extra === undefined) return ok(list);
   // A file of the node is the administrator's: a rule of definitions lets others use the file, and does not let them change its plugins.
   if (config === undefined) {
@@ -137,7 +137,7 @@ async function withFurther(
     return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${namespace}/${name} ${why}`));
   }
   const parameters: Parameter[] = [{ source: `${namespace}/${name}`, list }];
-  for (const each of further) {
+  for (const each of added) {
     const source = `${each.namespace}/${each.name}`;
     // Rules bind a network by its first definition's namespace. Keys of another namespace would pass under its rights.
     if (each.namespace !== namespace && !isTrustedNamespace(configuration.definitions, each.namespace)) {
@@ -178,12 +178,12 @@ function networkOf(configuration: HostConfiguration, definition: NetworkAttachme
 }
 
 /**
- * The device of the resource that the definition names. If the selection names a device, the kubelet or a further allocator must have given it
+ * The device of the resource that the definition names. If the selection names a device, the kubelet or another allocator must have given it
  * to this pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
  * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
-  { devices, furtherDevices, warn }: PlanContext,
+  { devices, allocatorDevices, warn }: PlanContext,
   annotations: ReadonlyMap<string, string>,
   { deviceId }: NetworkSelection,
   source: string,
@@ -197,23 +197,23 @@ async function deviceOf(
   // The API is asked last: a device plugin's device needs no request.
   if (deviceId !== undefined && allocated.value.isKnown && allocated.value.take(resourceName, deviceId))
     return ok({ resourceName, deviceId });
-  const further = await furtherDevices();
-  if (!further.ok) return failed({ ...further.fault, msg: `network ${source}: ${further.fault.msg}` });
-  const names = ["the kubelet", ...further.value.map((each) => each.allocators)];
+  const others = await allocatorDevices();
+  if (!others.ok) return failed({ ...others.fault, msg: `network ${source}: ${others.fault.msg}` });
+  const names = ["the kubelet", ...others.value.map((each) => each.allocators)];
   const allocators = `${names.join(" and ")} ${names.length === 1 ? "has" : "have"}`;
-  const notes = further.value
+  const notes = others.value
     .flatMap((each) => each.notes)
     .slice(0, maxNotes)
     .map((note) => `; ${note}`);
   if (deviceId !== undefined) {
-    const holders = further.value.length === 0 ? [allocated.value] : further.value;
+    const holders = others.value.length === 0 ? [allocated.value] : others.value;
     if (holders.some((each) => each.take(resourceName, deviceId))) return ok({ resourceName, deviceId });
     const why = `${allocators} not allocated it to the pod, or another of the pod's networks has it${notes.join("")}`;
     return failed(
       fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(deviceId, 60)} of ${quote(resourceName, 60)}: ${why}`),
     );
   }
-  for (const each of further.value) {
+  for (const each of others.value) {
     const nextFurther = each.next(resourceName);
     if (nextFurther !== undefined) return ok({ resourceName, deviceId: nextFurther });
   }

@@ -100,7 +100,7 @@ async function planPrimary(
     const why = `interfaceName ${selection.interface} is requested, but the runtime names the pod's first interface ${attachment.ifname}`;
     return failed(fault("SELECTION_INVALID", `PodNetwork "${podNetwork}": ${why}`));
   }
-  return planDefinition(call, cluster, selection, attachment, profile, { further: definitions.slice(1) });
+  return planDefinition(call, cluster, selection, attachment, profile, { addedParameters: definitions.slice(1) });
 }
 
 /** The runtime's prevResult (MC-22), of CNI version `from`, converted to version `to` of the network's list. */

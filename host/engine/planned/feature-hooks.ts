@@ -3,7 +3,7 @@
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { AllocatorDevices } from "../../../src/npwg/allocator-devices.ts";
 import type { Cluster, Pod, PodOfCall } from "../../cluster/cluster.ts";
 import type { AttachmentPlan, ShownAttachment } from "./attachment-plan.ts";
 import type {
@@ -76,18 +76,18 @@ async function withPodNetwork(
   if (knows === undefined) return failed(fault("SELECTION_INVALID", "this build of Plexus has no PodNetworks"));
   const found = await knows.named(context, cluster, pod, podNetwork);
   if (!found.ok || inline !== undefined) return found.ok ? ok(network) : found;
-  const [{ namespace, name } = selection, ...further] = found.value.definitions;
-  return ok({ ...network, selection: { ...selection, namespace, name }, further });
+  const [{ namespace, name } = selection, ...addedParameters] = found.value.definitions;
+  return ok({ ...network, selection: { ...selection, namespace, name }, addedParameters });
 }
 
 /** The devices that the features know of the call's pod. `pod` and `cluster` are asked only if a feature needs them. */
-export async function furtherDevices(
+export async function allocatorDevices(
   features: readonly PlanFeature[],
   configuration: HostConfiguration,
   pod: () => Result<PodOfCall | undefined>,
   cluster: () => Promise<Cluster | undefined>,
-): Promise<Result<readonly FurtherDevices[]>> {
-  const devices: FurtherDevices[] = [];
+): Promise<Result<readonly AllocatorDevices[]>> {
+  const devices: AllocatorDevices[] = [];
   for (const feature of features) {
     if (feature.devices?.isOn(configuration) !== true) continue;
     const named = pod();

@@ -4,7 +4,7 @@
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
-import type { FurtherDevices } from "../../../src/npwg/further-devices.ts";
+import type { AllocatorDevices } from "../../../src/npwg/allocator-devices.ts";
 import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { LinkIdentity } from "../../../src/pod-link/link-identity.ts";
@@ -27,7 +27,7 @@ export interface SelectedNetwork {
   /** The name that the pod's status and the journal have. */
   readonly podNetwork: string;
   readonly selection: NetworkSelection;
-  /** The definitions of the network: the first has its chain, further ones add keys to the chain's plugins. */
+  /** The definitions of the network: the first has its chain, the others add keys to the chain's plugins. */
   readonly definitions: readonly { readonly namespace: string; readonly name: string }[];
 }
 
@@ -35,7 +35,8 @@ export interface SelectedNetwork {
 export interface SelectedNetworks {
   /** The network on the runtime's interface. `target` is undefined if it is the cluster's default network. */
   readonly primary: { readonly podNetwork: string; readonly target: SelectedNetwork | undefined };
-  readonly further: readonly SelectedNetwork[];
+  /** The secondary networks. */
+  readonly secondary: readonly SelectedNetwork[];
 }
 
 /** A network that a resource claim of the pod asks for, and the device that its attachment uses. */
@@ -47,8 +48,8 @@ export interface ClaimedNetwork {
   readonly inline: NetworkAttachmentDefinition | undefined;
   /** The attachment's PodNetwork. */
   readonly podNetwork?: string;
-  /** The definitions of the PodNetwork that add keys to its chain. */
-  readonly further?: readonly { readonly namespace: string; readonly name: string }[];
+  /** The PodNetwork's parameters besides the first one: they add keys to the plugins of its chain. */
+  readonly addedParameters?: readonly { readonly namespace: string; readonly name: string }[];
   /** Whether the network is the administrator's, so that no rule of a namespace binds it. */
   readonly isTrusted: boolean;
   /** The network's list with the device. */
@@ -137,7 +138,7 @@ export interface PlanFeature {
   readonly devices?: {
     readonly isOn: (configuration: HostConfiguration) => boolean;
     /** Undefined: this cluster has none. */
-    readonly read: (pod: PodOfCall, cluster: Cluster) => Promise<Result<FurtherDevices | undefined>>;
+    readonly read: (pod: PodOfCall, cluster: Cluster) => Promise<Result<AllocatorDevices | undefined>>;
   };
   /** Networks of the pod's resource claims, which come after those of its annotation. */
   readonly claimed?: {
@@ -157,7 +158,7 @@ export interface PlanFeature {
     /** The fault of an attachment that needs it and cannot get it while the pod runs. HOT_PLUG_REFUSED. */
     readonly refuse: (attachment: AttachmentPlan) => Promise<Result<void>>;
   };
-  /** Prepares the pod's network namespace before the first step of a further attachment, for example by the rules of policies. */
+  /** Prepares the pod's network namespace before the first step of a secondary network, for example by the rules of policies. */
   readonly guard?: {
     readonly key: keyof HostConfiguration;
     readonly guard: (context: GuardContext, pod: GuardedPod) => Promise<Result<Guarding>>;

@@ -107,7 +107,7 @@ function earlierLinks(before: LinksBefore, ifnames: readonly string[]): readonly
 }
 
 /** Maximum number of links besides those of the attachments: a running pod makes as many as it likes. */
-const maxFurther = 64;
+const maxOtherLinks = 64;
 
 /**
  * Looks into the namespace of a new pod after the last step, and records its cookie and the links that are new. No container of the pod runs, so the names are
@@ -125,8 +125,8 @@ export async function recordMadeLinks(
   const after = seen.value;
   const fresh = newLinks(after, before) ?? after.links.filter(({ name }) => ifnames.includes(name));
   const own = fresh.filter(({ name }) => ifnames.includes(name));
-  const further = fresh.filter((link) => !own.includes(link)).slice(0, maxFurther);
-  const made = [...own, ...further].map(identityOf);
+  const others = fresh.filter((link) => !own.includes(link)).slice(0, maxOtherLinks);
+  const made = [...own, ...others].map(identityOf);
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
 }
 
@@ -143,10 +143,10 @@ export async function recordAddedLink(
   const looked = await lookAfter(shim, netns, { ifname, result, before });
   if (!looked.ok || looked.value === undefined) return;
   const { after, fresh, own } = looked.value;
-  const further = fresh.filter((link) => link !== own && !hasName(link, ifname));
+  const others = fresh.filter((link) => link !== own && !hasName(link, ifname));
   const found = [
     ...(own === undefined ? [] : [{ ...identityOf(own), name: ifname }]),
-    ...further.slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0))).map(identityOf),
+    ...others.slice(0, Math.max(0, maxOtherLinks - (known.made?.length ?? 0))).map(identityOf),
   ];
   const names = new Set([ifname, ...found.map(({ name }) => name)]);
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];

@@ -21,7 +21,7 @@ import type { CallConfiguration } from "../call/read-configuration.ts";
 import type { CallEvents } from "../events/call-events.ts";
 import { type PluginOutput, traceFile } from "../events/call-log.ts";
 import type { Node } from "../node.ts";
-import { furtherDevices } from "../planned/feature-hooks.ts";
+import { allocatorDevices } from "../planned/feature-hooks.ts";
 import { chainRunner } from "../steps/step-runner.ts";
 
 /** Maximum milliseconds that a call waits for another call of the same container. */
@@ -74,7 +74,7 @@ export function openCall(
     namespaceIsGone: (path) => namespaceIsGone(shim, path),
     cluster,
     devices: once(() => devicesOf(call)),
-    furtherDevices: once(() => furtherDevices(node.features, configuration, () => podIdentity(call.args), cluster)),
+    allocatorDevices: once(() => allocatorDevices(node.features, configuration, () => podIdentity(call.args), cluster)),
     features: node.features,
     locks: callLocks({ shim, takeLock }, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     takeLock,

@@ -14,7 +14,7 @@ import {
 } from "../../../src/npwg/network-attachment-definition.ts";
 import type { DefinitionBinding } from "../../engine/planned/attachment-plan.ts";
 import { boundNetwork, definitionNetwork } from "../../engine/plan/definition-network.ts";
-import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
+import { readDefaultNetwork, readOtherDelegates } from "../../engine/plan/default-network.ts";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
 import { configurationFile, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
@@ -47,10 +47,10 @@ export function hostNetworks(settings: HostSettings, warn: (text: string) => voi
   const context = { ...settings, warn };
   const first = readDefaultNetwork(context);
   if (!first.ok) return first;
-  const further = readFurtherDelegates(context);
-  if (!further.ok) return further;
+  const others = readOtherDelegates(context);
+  if (!others.ok) return others;
   const origin = fileOrigin(settings.path);
-  return ok([first.value, ...further.value].map((list) => ({ source: settings.path, origin, list })));
+  return ok([first.value, ...others.value].map((list) => ({ source: settings.path, origin, list })));
 }
 
 /**

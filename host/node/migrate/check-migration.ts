@@ -196,7 +196,7 @@ function contextOf(
     shim: { netlink: async () => ({ kind: "done", errno: constants.errno.ENOENT, sent: false, reply: new Uint8Array() }) },
     cluster: async () => cluster,
     devices: async () => ok(new DeviceAllocation(undefined)),
-    furtherDevices: async () => ok([]),
+    allocatorDevices: async () => ok([]),
     features,
     warn,
   };

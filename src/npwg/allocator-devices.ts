@@ -1,7 +1,7 @@
 // Devices of a pod that the kubelet's device manager did not allocate.
 
 /** The devices of one allocator. Each device is given once. */
-export interface FurtherDevices {
+export interface AllocatorDevices {
   /** The allocator in the plural, for messages. */
   readonly allocators: string;
   /** Why allocated devices cannot be used for a network, for messages. */

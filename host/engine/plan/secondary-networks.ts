@@ -1,5 +1,5 @@
-// The networks besides the default network. A pod asks for some by features (PodNetworks), by its annotation, and by its resource claims, in this order. The
-// administrator gives others to pods: the further elements of `delegates`, `defaultNetworks`, and the auxiliary chain.
+// A pod's secondary networks (NPWG 4.1): those besides the default network. A pod asks for some by features (PodNetworks), by its annotation, and by its resource claims, in this order. The
+// administrator gives others to pods: the elements of `delegates` after the first, `defaultNetworks`, and the auxiliary chain.
 
 import { dirname, join } from "node:path";
 import { filesWith } from "../../../src/cni/config-directory.ts";
@@ -21,7 +21,7 @@ import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store
 import type { PlanContext } from "../call.ts";
 import { claimedNetworks, selectedNetworks } from "../planned/feature-hooks.ts";
 import type { ClaimedNetwork, SelectedNetworks } from "../planned/plan-feature.ts";
-import { readFurtherDelegates } from "./default-network.ts";
+import { readOtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
 import type { Definitions } from "./plan-definition.ts";
 
@@ -33,13 +33,13 @@ export interface ConfiguredNetwork {
   readonly previous?: PluginResult;
 }
 
-/** The further networks of a pod, in the order in which they are attached. */
+/** The networks that the administrator gives to the pod, in the order in which they are attached. */
 export async function networksOfAdministrator(
   call: PlanContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
 ): Promise<Result<readonly ConfiguredNetwork[]>> {
-  const delegates = readFurtherDelegates(call);
+  const delegates = readOtherDelegates(call);
   if (!delegates.ok) return delegates;
   const networks: ConfiguredNetwork[] = delegates.value.map((list, index) => ({
     source: `delegates[${index + 1}]`,
@@ -118,8 +118,8 @@ export interface KnownPod {
 /** A network that the pod asks for. */
 export interface AskedNetwork {
   readonly selection: NetworkSelection;
-  /** Definitions that add keys to the plugins of the network's chain. */
-  readonly further?: Definitions | undefined;
+  /** The network's parameters besides the first one (KEP-3698): they add keys to the plugins of its chain. */
+  readonly addedParameters?: Definitions | undefined;
   /** The attachment's PodNetwork (KEP-3698). */
   readonly podNetwork?: string | undefined;
   /** The resource claim that asks for the network. */
@@ -146,17 +146,21 @@ export async function askedNetworks(
   if (!selected.ok) return selected;
   const ofFeature = await selectedNetworks(call.features, call, cluster, pod);
   if (!ofFeature.ok) return ofFeature;
-  const { primary, further = [] } = ofFeature.value ?? {};
+  const { primary, secondary = [] } = ofFeature.value ?? {};
   const claimed = await claimedNetworks(call.features, call, cluster, pod);
   if (!claimed.ok) return claimed;
-  const twice = usedTwice([primary?.podNetwork, ...further.map(({ podNetwork }) => podNetwork)], claimed.value);
+  const twice = usedTwice([primary?.podNetwork, ...secondary.map(({ podNetwork }) => podNetwork)], claimed.value);
   if (twice !== undefined) return failed(twice);
   const networks: readonly AskedNetwork[] = [
-    ...further.map(({ selection, definitions, podNetwork }) => ({ selection, further: definitions.slice(1), podNetwork })),
+    ...secondary.map(({ selection, definitions, podNetwork }) => ({
+      selection,
+      addedParameters: definitions.slice(1),
+      podNetwork,
+    })),
     ...selected.value.map((selection) => ({ selection })),
     ...claimed.value.map((claim) => {
-      const { selection, further: added, podNetwork } = claim;
-      return { selection, further: added, podNetwork, claimed: claim };
+      const { selection, addedParameters, podNetwork } = claim;
+      return { selection, addedParameters, podNetwork, claimed: claim };
     }),
   ];
   return ok({ primary, networks, selected: selected.value });
