@@ -27,16 +27,23 @@ export function tableRow(row: Row | FailedRow): string {
   return `| \`${id}\` | ${meaning} | ${unit} | ${n} | ${median} | ${p95} | ${baseline} | ${ratio} | ${verdict(row)} |`;
 }
 
+/** A figure of a row. */
+type FigureOf = (id: string, key: "median" | "baseline" | "ratio") => string;
+
 /** The page's text. */
 export function performancePage(): string {
   const all: readonly (Row | FailedRow)[] = JSON.parse(readFileSync(benchmarkPath, "utf8"));
   const rows = all.filter((row): row is Row => !hasFailed(row));
+  const figure: FigureOf = (id, key) => String(rows.find((row) => row.id === id)?.[key] ?? "an unknown number of");
   const table = all.map((row) => tableRow(row));
-  const value = (id: string, key: "median" | "baseline" | "ratio"): string =>
-    String(rows.find((row) => row.id === id)?.[key] ?? "an unknown number of");
-  const median = (id: string): string => value(id, "median");
-  const baseline = (id: string): string => value(id, "baseline");
-  const share = (id: string): string => `${Number(value(id, "ratio")).toFixed(1)} times`;
+  const sections = [comparison(rows, figure), method(), allRows(table), timeOfCalls(), timeOfComponents(figure)];
+  return sections.join("");
+}
+
+function comparison(rows: readonly Row[], figure: FigureOf): string {
+  const median = (id: string): string => figure(id, "median");
+  const baseline = (id: string): string => figure(id, "baseline");
+  const share = (id: string): string => `${Number(figure(id, "ratio")).toFixed(1)} times`;
   return `# Performance
 
 For: administrators who compare Plexus with what they have, and engineers who make it faster. Measured ${measured}, with
@@ -61,9 +68,13 @@ ${comparisonTable(comparedQuantities(rows, imageSizes()))}
 - Rows that miss their target are marked **NOT MET** in the [table of all rows](#all-rows); the [goals that are not reached](#goals-that-are-not-reached) have their reasons.
   [Beside Multus](comparison.md) has the times of an installation, a removal and an upgrade, [Clusters of many nodes](cluster-simulation.md) what grows with a cluster.
 
-${goalsSection((id, key) => value(id, key))}
+${goalsSection(figure)}
 
-## How it is measured
+`;
+}
+
+function method(): string {
+  return `## How it is measured
 
 - Small C programs (\`bench/stopwatch.c\`, \`bench/lanes.c\`) start the measured programs, so no figure contains the time that a
   JavaScript engine needs to start a process. \`lanes.c\` starts 32 at once and reads the CPU time of each from the kernel when it ends.
@@ -101,7 +112,11 @@ ${goalsSection((id, key) => value(id, key))}
 
 The test \`scripts/performance-page.test.ts\` checks these bounds: the component of ipam-host-local has less than 64 KiB, the shim less than 1 MiB.
 
-## All rows
+`;
+}
+
+function allRows(table: readonly string[]): string {
+  return `## All rows
 
 Subject and baseline take turns within one run. All rows are of one run of 45 minutes on a quiet machine, but for the memory rows \`daemon-rss…\` except
 \`-large\`, \`multus-rss-daemon\` and \`wasm-only-rss\`, which were measured on the same machine two hours later.
@@ -110,7 +125,11 @@ Subject and baseline take turns within one run. All rows are of one run of 45 mi
 |---|---|---|---|---|---|---|---|---|
 ${table.join("\n")}
 
-## Where the time of a call goes
+`;
+}
+
+function timeOfCalls(): string {
+  return `## Where the time of a call goes
 
 - **Start of Node.** Most of a one-shot call is the start of Node. The engine (\`plexusd --once\`) is two scripts with V8's code cache; the second
   script is for delegates only. The engine takes a daemon's path, with an event loop and \`node:net\`: 6 ms of CPU time more than a synchronous engine
@@ -148,14 +167,18 @@ ${table.join("\n")}
   again after 8 MiB of growth. In five ADDs with 42 s between them, an ADD and its DEL took no more CPU time than without it (26 ms in place of 34, on a busy machine).
 - **Finding plugins.** A native call first asks the shim to find its plugins, then to execute them. One message for both, with a guess that the shim
   checks, showed no measurable gain (1.84 ms above the plugins against 1.79, seven runs of each). Guesses would also complicate undoing and caches.
-- **Messages of a WASM-only ADD.** Such an ADD has some eighteen messages between four processes, and each is a write that wakes a process. The shim sends the request,
+`;
+}
+
+function timeOfComponents(figure: FigureOf): string {
+  return `- **Messages of a WASM-only ADD.** Such an ADD has some eighteen messages between four processes, and each is a write that wakes a process. The shim sends the request,
   looks for two components, reads the bridge, makes the veth, applies the rest and reads it back, in four turns. The guest asks for IPAM and
   for its links; the IPAM guest asks for an address. On this machine the hypervisor takes back idle CPUs, so a write that wakes a process takes 50 to 125 us, and
   the woken process runs 0.1 ms later. Neither a single CPU for all processes nor a daemon that polls instead of sleeping made an ADD faster: most of the time is
   JavaScript that runs a few times in each call.
 - **Turns of a delegate.** Each request of a delegate that needs the kernel wakes three processes, the engine, the shim and the sandbox, and the guest waits meanwhile: a turn. A
   native plugin makes the same system calls in one process, for which it pays a start of some 2 ms. A step without a turn (\`static\`) takes
-  ${median("delegate-static")} ms, and the chained ones with many turns miss the aim of 0.6: an ADD of \`tuning\` had seven turns and two files, one of \`sbr\` seven. Since
+  ${figure("delegate-static", "median")} ms, and the chained ones with many turns miss the aim of 0.6: an ADD of \`tuning\` had seven turns and two files, one of \`sbr\` seven. Since
   2026-11-30 dumps of one purpose go together, and the other end of a link is asked for with the link: \`loopback\` has three turns instead of seven, \`tuning\` five and two
   files, \`sbr\` six. These counts are of frames between a daemon and the shim; the rows are older. Fewer turns need another contract: a delegate decides after each
   answer, so the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms

@@ -103,8 +103,7 @@ function concurrentRows(): readonly (readonly [string, Meaning])[] {
 
 const bound = "against its bound";
 
-function followedRows(): readonly (readonly [string, Meaning])[] {
-  const services = "10,000 Services and 60,000 pods on 200 further networks";
+function claimRows(): readonly (readonly [string, Meaning])[] {
   return [
     [
       "claims-prepare",
@@ -130,6 +129,11 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
         met: medianAbove(15),
       },
     ],
+  ];
+}
+
+function policyRows(): readonly (readonly [string, Meaning])[] {
+  return [
     [
       "policies-pod0",
       {
@@ -153,6 +157,12 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
         met: medianAbove(10),
       },
     ],
+  ];
+}
+
+function serviceRows(): readonly (readonly [string, Meaning])[] {
+  const services = "10,000 Services and 60,000 pods on 200 further networks";
+  return [
     [
       "service-endpoint-change",
       {
@@ -183,7 +193,9 @@ function followedRows(): readonly (readonly [string, Meaning])[] {
 /** The descriptions, by the row's id. */
 export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ...guestRows(),
-  ...followedRows(),
+  ...claimRows(),
+  ...policyRows(),
+  ...serviceRows(),
   [
     "trace-off",
     {

@@ -59,18 +59,41 @@ export interface DemoNode {
   dispose(): Promise<void>;
 }
 
-/** Installs Plexus and starts plexusd. */
-export async function openNode(variant: Variant): Promise<DemoNode> {
-  const linksBefore = new Set(hostLinks().map(({ name }) => name));
-  const plexus = installPlexus(variant.installed);
-  const namespaces = pods.map((pod) => createPodNamespace(pod.name.slice(0, 3)));
-  const paths: DemoPaths = {
+function pathsOf(plexus: Installation): DemoPaths {
+  return {
     manifests: join(plexus.directory, "manifests"),
     state: plexus.state("cni"),
     run: plexus.state("run"),
     leases: plexus.state("leases"),
     trace: join(plexus.directory, "trace"),
   };
+}
+
+/** A call of a runtime for a pod of the demo. */
+function callFor(verb: string, pod: DemoPod, netns: string) {
+  return {
+    verb,
+    containerId: `demo-${pod.name}`,
+    ifname: "eth0",
+    netns,
+    args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod.name};K8S_POD_UID=${pod.uid}`,
+  };
+}
+
+/** The daemon's own count of calls; the reason if the daemon is away. */
+async function callsOfDaemon(): Promise<number | string> {
+  const answer = await httpRequest(statusSocket, "/metrics").catch(String);
+  if (typeof answer === "string") return answer;
+  const families = readPrometheusText(answer.body);
+  return families.get("plexus_calls_total")?.samples.reduce((sum, { value }) => sum + value, 0) ?? 0;
+}
+
+/** Installs Plexus and starts plexusd. */
+export async function openNode(variant: Variant): Promise<DemoNode> {
+  const linksBefore = new Set(hostLinks().map(({ name }) => name));
+  const plexus = installPlexus(variant.installed);
+  const namespaces = pods.map((pod) => createPodNamespace(pod.name.slice(0, 3)));
+  const paths = pathsOf(plexus);
   cpSync(join(import.meta.dirname, variant.manifests), paths.manifests, { recursive: true });
   const config = variant.configuration(paths);
   const programsFile = (part: RecordedPart): string => join(plexus.directory, `programs-${part}`);
@@ -112,13 +135,9 @@ export async function openNode(variant: Variant): Promise<DemoNode> {
     async call(verb, pod, engine = "daemon") {
       if (engine === "daemon") calls.sent++;
       const { status, stdout, stderr, ms } = await plexus.call({
-        verb,
+        ...callFor(verb, pod, namespaces[pods.indexOf(pod)]?.path ?? ""),
         config,
         through: recording(engine === "daemon" ? "calls" : "callWithoutDaemon"),
-        containerId: `demo-${pod.name}`,
-        ifname: "eth0",
-        netns: namespaces[pods.indexOf(pod)]?.path ?? "",
-        args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod.name};K8S_POD_UID=${pod.uid}`,
         // No daemon has ever listened on this socket, so the shim starts a one-shot engine at once.
         ...(engine === "daemon" ? {} : { env: { PLEXUS_SOCKET: join(plexus.directory, "no-daemon.sock") } }),
       });
@@ -126,13 +145,10 @@ export async function openNode(variant: Variant): Promise<DemoNode> {
       return ms;
     },
     async servedByDaemon() {
-      const answer = await httpRequest(statusSocket, "/metrics").catch(String);
-      if (typeof answer === "string") {
-        calls.faults.push(`plexusd's metrics: ${answer}`);
-        return 0;
-      }
-      const families = readPrometheusText(answer.body);
-      return families.get("plexus_calls_total")?.samples.reduce((sum, { value }) => sum + value, 0) ?? 0;
+      const served = await callsOfDaemon();
+      if (typeof served === "number") return served;
+      calls.faults.push(`plexusd's metrics: ${served}`);
+      return 0;
     },
     stopDaemon,
     dispose,

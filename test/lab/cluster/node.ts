@@ -12,7 +12,7 @@ import { referencePlugin } from "../requires.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { imageTars } from "./images.ts";
 import { configureKubelet } from "./kubelet.ts";
-import { makeMachine } from "./machine.ts";
+import { type Machine, makeMachine } from "./machine.ts";
 import { type ClusterNetwork, podSubnet } from "./network.ts";
 import { networkPlugins } from "./requirements.ts";
 import { configureRuntime, runtimeConfiguration, runtimeSocket } from "./runtime.ts";
@@ -86,6 +86,87 @@ function ctr(...args: readonly string[]): readonly [string, ...string[]] {
   return [program("ctr") ?? "ctr", "--address", runtimeSocket, "--namespace", "k8s.io", ...args];
 }
 
+/** A program of a node that writes a log. `ready` resolves when the program serves; it gets the lines since the start. */
+function nodeServer(
+  { machine, directory, name }: { readonly machine: Machine; readonly directory: string; readonly name: string },
+  file: string,
+  args: readonly string[],
+  ready?: (logged: () => string) => Promise<void>,
+): NodeServer {
+  const log = join(directory, `${file.slice(file.lastIndexOf("/") + 1)}.log`);
+  writeFileSync(log, "");
+  let child: ChildProcess | undefined;
+  return {
+    async start() {
+      const { size } = statSync(log);
+      child = machine.start([file, ...args], log);
+      try {
+        await ready?.(() => readFileSync(log).subarray(size).toString());
+      } catch (error) {
+        throw new Error(`${file} on ${name} is not ready: ${String(error)}\n${lastLines(log)}`, { cause: error });
+      }
+      if (hasEnded(child)) throw new Error(`${file} on ${name} ended:\n${lastLines(log)}`);
+    },
+    async stop() {
+      if (child !== undefined) await endChild(child);
+    },
+    log: () => readFileSync(log, "utf8"),
+  };
+}
+
+/** Resolves when containerd serves. The runtime service answers after it has found the containers of before, and a kubelet that is refused ends. */
+async function runtimeReady(machine: Machine, logged: () => string): Promise<void> {
+  const deadline = performance.now() + startMs;
+  while (!logged().includes("Start streaming server")) {
+    if (performance.now() > deadline) throw new Error(machine.exec(ctr("version")).stderr);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function importOn(machine: Machine, name: string, tar: string): void {
+  const imported = machine.exec(ctr("images", "import", "-"), { stdin: readFileSync(tar), timeoutMs: 300_000 });
+  if (imported.status !== 0) throw new Error(`${tar} cannot be imported on ${name}: ${imported.stderr}`);
+}
+
+/** Commands in the node's network namespace, which is another one after a reboot. */
+function commandsIn(path: () => string): NamespaceCommands {
+  const inside = (): NamespaceCommands => inNamespace(path());
+  return {
+    exec: (command) => inside().exec(command),
+    links: () => inside().links(),
+    addresses: () => inside().addresses(),
+    routes: (family) => inside().routes(family),
+    ping: (ip) => inside().ping(ip),
+  };
+}
+
+/** Makes the link `link` of the node, whose other end `outer` is a port of the bridge. */
+function linkToBridge({ namespace }: ReturnType<ClusterNetwork["connect"]>, link: string, bridge: string, outer: string) {
+  inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", link, "netns", namespace.name]);
+  inHost(["ip", "link", "set", outer, "master", bridge, "up"]);
+  return namespace.exec(["ip", "link", "set", link, "up"]);
+}
+
+/** The files of a node that belong to its networks. */
+function networkFiles(disk: string): Pick<ClusterNode, "installPlugin" | "configurationFile"> {
+  return {
+    installPlugin(plugin) {
+      const source = referencePlugin(plugin);
+      if (source === undefined) throw new Error(`reference plugin ${plugin} is not installed`);
+      const target = join(disk, "opt", "cni", "bin", plugin);
+      copyFileSync(source, `${target}.new`);
+      chmodSync(`${target}.new`, 0o755);
+      renameSync(`${target}.new`, target);
+    },
+    configurationFile(file, text) {
+      const path = join(disk, "etc", "cni", "net.d", file);
+      if (text === undefined) return rmSync(path);
+      writeFileSync(`${path}.new`, text, { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+  };
+}
+
 /** Starts node `index` (from 0). Resolves when containerd has the images and the kubelet runs. */
 export async function startNode(
   directory: string,
@@ -110,55 +191,12 @@ export async function startNode(
     cgroup: machine.cgroup,
     kubeconfig: kubeconfigOf,
   });
-  const server = (file: string, args: readonly string[], ready?: (logged: () => string) => Promise<void>): NodeServer => {
-    const log = join(directory, `${file.slice(file.lastIndexOf("/") + 1)}.log`);
-    writeFileSync(log, "");
-    let child: ChildProcess | undefined;
-    return {
-      async start() {
-        const { size } = statSync(log);
-        child = machine.start([file, ...args], log);
-        try {
-          await ready?.(() => readFileSync(log).subarray(size).toString());
-        } catch (error) {
-          throw new Error(`${file} on ${name} is not ready: ${String(error)}\n${lastLines(log)}`, { cause: error });
-        }
-        if (hasEnded(child)) throw new Error(`${file} on ${name} ended:\n${lastLines(log)}`);
-      },
-      async stop() {
-        if (child !== undefined) await endChild(child);
-      },
-      log: () => readFileSync(log, "utf8"),
-    };
-  };
-  const containerd = server(runtime, ["--config", runtimeConfiguration], async (logged) => {
-    const deadline = performance.now() + startMs;
-    for (;;) {
-      // The runtime service answers after it has found the containers of before, and a kubelet that is refused ends.
-      if (logged().includes("Start streaming server")) return;
-      if (performance.now() > deadline) throw new Error(machine.exec(ctr("version")).stderr);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  });
-  const kubelet = server(kubeProgram("kubelet") ?? "", kubeletArgs);
-  const importImage = (tar: string): void => {
-    const imported = machine.exec(ctr("images", "import", "-"), { stdin: readFileSync(tar), timeoutMs: 300_000 });
-    if (imported.status !== 0) throw new Error(`${tar} cannot be imported on ${name}: ${imported.stderr}`);
-  };
-  const installPlugin = (plugin: string): void => {
-    const source = referencePlugin(plugin);
-    if (source === undefined) throw new Error(`reference plugin ${plugin} is not installed`);
-    const target = join(disk, "opt", "cni", "bin", plugin);
-    copyFileSync(source, `${target}.new`);
-    chmodSync(`${target}.new`, 0o755);
-    renameSync(`${target}.new`, target);
-  };
-  const configurationFile = (file: string, text?: string): void => {
-    const path = join(disk, "etc", "cni", "net.d", file);
-    if (text === undefined) return rmSync(path);
-    writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-  };
+  const containerd = nodeServer({ machine, directory, name }, runtime, ["--config", runtimeConfiguration], (logged) =>
+    runtimeReady(machine, logged),
+  );
+  const kubelet = nodeServer({ machine, directory, name }, kubeProgram("kubelet") ?? "", kubeletArgs);
+  const importImage = (tar: string): void => importOn(machine, name, tar);
+  const { installPlugin, configurationFile } = networkFiles(disk);
   const boot = async (): Promise<void> => {
     await machine.boot(connected.namespace);
     await containerd.start();
@@ -175,7 +213,6 @@ export async function startNode(
     await dispose();
     throw error;
   }
-  const inside = (): NamespaceCommands => inNamespace(connected.namespace.path);
   return {
     name,
     address,
@@ -185,21 +222,13 @@ export async function startNode(
     run: (command, init) => machine.exec(command, init),
     kubelet,
     containerd,
-    exec: (command) => inside().exec(command),
-    links: () => inside().links(),
-    addresses: () => inside().addresses(),
-    routes: (family) => inside().routes(family),
-    ping: (ip) => inside().ping(ip),
+    ...commandsIn(() => connected.namespace.path),
     installNetwork(steps = []) {
       for (const plugin of [...networkPlugins, ...steps.map(({ type }) => type)]) installPlugin(plugin);
       configurationFile("10-bridge.conflist", bridgeList(podSubnet(index), steps));
     },
     addLink(link, bridge) {
-      const { name: inner } = connected.namespace;
-      const outer = `${bridge}n${index + 1}`;
-      inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", link, "netns", inner]);
-      inHost(["ip", "link", "set", outer, "master", bridge, "up"]);
-      const { status, stderr } = connected.namespace.exec(["ip", "link", "set", link, "up"]);
+      const { status, stderr } = linkToBridge(connected, link, bridge, `${bridge}n${index + 1}`);
       if (status !== 0) throw new Error(`${link} on ${name}: ${stderr}`);
     },
     installPlugin,

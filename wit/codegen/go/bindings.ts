@@ -63,7 +63,10 @@ function rootFiles(
   const { plugin, functions } = goExports(plugins);
   return [
     ["types.go", `${banner}\npackage plexus\n\n${declared.join("")}${plugin}`],
-    ["exports_wasip1.go", `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${plugins.codec.file()}\n${functions}`],
+    [
+      "exports_wasip1.go",
+      `${banner}\n//go:build wasip1\n\npackage plexus\n\n${imports(types)}${plugins.codec.file()}\n${functions}`,
+    ],
   ];
 }
 
