@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { startAgent, type TestAgent } from "../test/lab/agent.ts";
 import { startDaemon, type TestDaemon } from "../test/lab/daemon.ts";
-import type { ServedObject } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-collections.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../test/lab/plexus.ts";
 import { command, referencePlugins } from "../test/lab/requires.ts";

@@ -4,7 +4,7 @@
 import { queriesOf } from "../features/policies/controller/stored.ts";
 import { sliceName, sliceObject } from "../features/policies/rules/address-slice.ts";
 import { readPolicy } from "../features/policies/rules/policy.ts";
-import type { ServedObject } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-collections.ts";
 import { multiNetworkPolicy } from "../test/lab/kube/policy-objects.ts";
 import { ElementNotices, missingForFollowedNode, namespace, network, openFollowedNode, paths, settled } from "./followed-node.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";

@@ -1,6 +1,7 @@
 // The process of a stand-in API server: `object-server-process.ts` starts it, and sends objects and questions.
 
-import { type ObjectServer, type ServedObject, startObjectServer } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-collections.ts";
+import { type ObjectServer, startObjectServer } from "../test/lab/kube/object-server.ts";
 
 /** A change of the objects. */
 export type ObjectChange =

@@ -9,7 +9,7 @@ import { endpointGroups } from "../features/services/rules/endpoint.ts";
 import { readMemberPod } from "../features/services/rules/member-pod.ts";
 import { readService } from "../features/services/rules/service.ts";
 import { sliceMeta, sliceObject } from "../features/services/rules/service-slice.ts";
-import type { ServedObject } from "../test/lab/kube/object-server.ts";
+import type { ServedObject } from "../test/lab/kube/object-collections.ts";
 import { paths } from "./followed-node.ts";
 import type { ObjectChanges } from "./object-server-process.ts";
 

@@ -177,20 +177,12 @@ export async function startNode(
 ): Promise<ClusterNode> {
   const name = `node-${index + 1}`;
   const machine = makeMachine(name, directory, programPath.split(":"));
-  const { disk } = machine;
+  const { cgroup, disk } = machine;
   let connected = network.connect(index);
   const { address } = connected;
   configureRuntime(disk);
-  const { authority, kubeconfigOf } = api;
-  const kubeletArgs = configureKubelet({
-    name,
-    address,
-    disk,
-    clusterDns,
-    authority,
-    cgroup: machine.cgroup,
-    kubeconfig: kubeconfigOf,
-  });
+  const { authority, kubeconfigOf: kubeconfig } = api;
+  const kubeletArgs = configureKubelet({ name, address, disk, clusterDns, authority, cgroup, kubeconfig });
   const containerd = nodeServer({ machine, directory, name }, runtime, ["--config", runtimeConfiguration], (logged) =>
     runtimeReady(machine, logged),
   );

@@ -52,6 +52,46 @@ export interface Rig {
 
 export const web: Pod = { namespace: "shop", name: "web" };
 
+/** Calls a program of the installation as a runtime does. */
+function callAs(
+  plexus: Installation,
+  verb: string,
+  config: unknown,
+  {
+    pod = web,
+    containerId = "ctr-1",
+    args = "",
+    netns = "/var/run/netns/none",
+    cniPath,
+    as = "plexus",
+    deadlineMs,
+  }: CallOptions = {},
+): Promise<Answer> {
+  const uid = args.includes("K8S_POD_UID=") ? "" : `;K8S_POD_UID=uid-${pod.name}`;
+  return callBinary(
+    join(plexus.cniPath, as),
+    {
+      verb,
+      config,
+      containerId,
+      netns,
+      ifname: "eth0",
+      args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}${uid}${args}`,
+      ...(cniPath === undefined ? {} : { cniPath }),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    },
+    plexus.cniPath,
+  );
+}
+
+function statusIn(manifests: string, { namespace, name }: Pod): ReturnType<Rig["status"]> {
+  try {
+    return JSON.parse(readFileSync(join(manifests, "status", `${namespace}.${name}.json`), "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
 export function openRig(...plugins: readonly string[]): Rig {
   const plexus = installPlexus();
   const recorders = plugins.map((name) => installRecorder(plexus.cniPath, name));
@@ -71,31 +111,7 @@ export function openRig(...plugins: readonly string[]): Rig {
     for (const recorder of recorders) recorder.clear();
     return all;
   };
-  const call = (verb: string, config: unknown, options: CallOptions = {}): Promise<Answer> => {
-    const {
-      pod = web,
-      containerId = "ctr-1",
-      args = "",
-      netns = "/var/run/netns/none",
-      cniPath,
-      as = "plexus",
-      deadlineMs,
-    } = options;
-    return callBinary(
-      join(plexus.cniPath, as),
-      {
-        verb,
-        config,
-        containerId,
-        netns,
-        ifname: "eth0",
-        args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}${args.includes("K8S_POD_UID=") ? "" : `;K8S_POD_UID=uid-${pod.name}`}${args}`,
-        ...(cniPath === undefined ? {} : { cniPath }),
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      },
-      plexus.cniPath,
-    );
-  };
+  const call: Rig["call"] = (verb, config, options) => callAs(plexus, verb, config, options);
   return {
     plexus,
     path,
@@ -140,13 +156,7 @@ export function openRig(...plugins: readonly string[]): Rig {
     },
     calls,
     seen: () => calls().map(({ env, plugin }) => `${env["CNI_COMMAND"]} ${plugin.split("/").at(-1)} ${env["CNI_IFNAME"]}`),
-    status({ namespace, name }) {
-      try {
-        return JSON.parse(readFileSync(join(manifests, "status", `${namespace}.${name}.json`), "utf8"));
-      } catch {
-        return undefined;
-      }
-    },
+    status: (pod) => statusIn(manifests, pod),
     dispose: () => plexus.dispose(),
   };
 }
