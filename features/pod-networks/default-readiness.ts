@@ -3,7 +3,7 @@
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { Cluster } from "../../host/cluster/cluster.ts";
+import type { FeatureObjects } from "../../host/cluster/cluster.ts";
 import { podNetworkObjects } from "./pod-network-objects.ts";
 import { defaultPodNetwork } from "./rules/pod-networks.ts";
 
@@ -11,7 +11,7 @@ import { defaultPodNetwork } from "./rules/pod-networks.ts";
  * Succeeds if the API has a PodNetwork "default", in whatever state. Faults: POD_NETWORK_NOT_READY; those of the API, because an ADD
  * of a pod that names networks would fail, too.
  */
-export async function defaultPodNetworkExists(cluster: Pick<Cluster, "objects"> | undefined): Promise<Result<void>> {
+export async function defaultPodNetworkExists(cluster: FeatureObjects | undefined): Promise<Result<void>> {
   const source = await cluster?.objects?.(podNetworkObjects);
   if (source === undefined)
     return failed(fault("POD_NETWORK_NOT_READY", "requireDefaultPodNetwork needs the Kubernetes API (kubeconfig)"));

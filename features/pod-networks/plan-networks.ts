@@ -12,7 +12,7 @@ import { waitReason } from "./rules/pod-readiness.ts";
 import { defaultPodNetwork, podNetworkEntry, type PodNetworkEntry, readPodNetworks } from "./rules/pod-networks.ts";
 import { podNetworksAnnotation } from "./rules/annotations.ts";
 import { definitionOf, refProblem } from "./rules/provider.ts";
-import type { Cluster, Pod } from "../../host/cluster/cluster.ts";
+import type { FeatureObjects, Pod } from "../../host/cluster/cluster.ts";
 import type { PodNetworkSource } from "./api-source.ts";
 import { podNetworkObjects } from "./pod-network-objects.ts";
 import type { SelectedNetwork, SelectedNetworks } from "../../host/engine/planned/plan-feature.ts";
@@ -29,7 +29,7 @@ export interface PodNetworksContext {
  */
 export async function podNetworksOf(
   { configuration, warn }: PodNetworksContext,
-  cluster: Pick<Cluster, "objects"> | undefined,
+  cluster: FeatureObjects | undefined,
   pod: Pod | undefined,
 ): Promise<Result<SelectedNetworks | undefined>> {
   if (!configuration.podNetworks && pod?.hasNetworksLabel === true) return failed(notSwitchedOn(pod));
@@ -71,7 +71,7 @@ export async function podNetworksOf(
  */
 export async function podNetworkNamed(
   { configuration }: PodNetworksContext,
-  cluster: Pick<Cluster, "objects"> | undefined,
+  cluster: FeatureObjects | undefined,
   pod: Pod,
   name: string,
 ): Promise<Result<SelectedNetwork>> {

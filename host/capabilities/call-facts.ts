@@ -3,13 +3,20 @@
 import type { PluginResult } from "../../src/cni/result.ts";
 import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-1.1.0.ts";
 
-/** The known facts at the moment of reading. */
-export interface AttachmentFacts {
-  /** The attachment's addresses, with or without prefix length, in the previous result and in results of plugins that the delegate called. */
+/** The addresses that are known of the attachment. */
+export interface KnownAddresses {
+  /** With or without prefix length, in the previous result and in results of plugins that the delegate called. */
   readonly addresses: readonly string[];
-  /** The names of the host's ends of the veths that this call made for the attachment. */
+}
+
+/** The node's ends of the attachment's veths. */
+export interface KnownVeths {
+  /** The names of those that this call made. */
   readonly hostVeths: readonly string[];
 }
+
+/** The known facts at the moment of reading. */
+export interface AttachmentFacts extends KnownAddresses, KnownVeths {}
 
 /** The facts of one call. Each call has an instance of its own, so that no fact outlives the call or reaches another call. */
 export class CallFacts implements AttachmentFacts {

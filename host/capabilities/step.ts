@@ -48,16 +48,20 @@ export interface ChainFacts {
   readonly onPoolLease?: ((lease: PoolLease) => void) | undefined;
 }
 
-/** One plugin of one chain while it runs. */
-export interface Step extends ChainFacts {
-  readonly step: ChainStep;
+/** The terms of the steps of one chain. */
+export interface StepTerms {
   readonly origin: StepOrigin;
+  /** Maximum milliseconds of one native plugin. */
+  readonly timeoutMs: number;
+}
+
+/** One plugin of one chain while it runs. */
+export interface Step extends ChainFacts, StepTerms {
+  readonly step: ChainStep;
   /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
   readonly callers: readonly string[];
   /** The grants for delegates of the step's type in this network. */
   readonly grants: DelegateGrants;
-  /** Maximum milliseconds of one native plugin. */
-  readonly timeoutMs: number;
   /** Milliseconds that the caller's remaining time allows for this step. */
   readonly maxMs: number;
   /** Tells a detail of the step; undefined if the details are not recorded. It never throws. */

@@ -21,22 +21,28 @@ export interface DefinitionSource {
   readonly networkAttachmentDefinition: (namespace: string, name: string) => Promise<Result<NetworkAttachmentDefinition>>;
 }
 
+/** The API of a cluster. */
+export interface ApiSource {
+  /** The Kubernetes API, with the call's time for it; undefined in a directory of manifests. */
+  readonly api?: ClusterApi;
+}
+
+/** The objects of features in a cluster. */
+export interface FeatureObjects {
+  /** A feature's objects, which a daemon may answer from memory; undefined in a directory of manifests. */
+  readonly objects?: <T>(source: ObjectSource<T>) => Promise<T>;
+}
+
 /**
  * Faults of every lookup. A directory of manifests: CLUSTER_UNREADABLE. The Kubernetes API: API_UNREACHABLE, API_UNTRUSTED,
  * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED, KUBECONFIG_INVALID and CREDENTIALS_UNREADABLE.
  */
-export interface Cluster extends DefinitionSource {
+export interface Cluster extends DefinitionSource, ApiSource, FeatureObjects {
   /**
    * Reads a pod. `uid` is the runtime's `K8S_POD_UID`. A pod of the same name with another uid is refused, unless it is the
    * mirror pod of that static pod (MO-04). Fault POD_NOT_FOUND (never a success, MO-03).
    */
   readonly pod: (namespace: string, name: string, expected?: { readonly uid?: string | undefined }) => Promise<Result<Pod>>;
-
-  /** The Kubernetes API, with the call's time for it; undefined in a directory of manifests. */
-  readonly api?: ClusterApi;
-
-  /** A feature's objects, which a daemon may answer from memory; undefined in a directory of manifests. */
-  readonly objects?: <T>(source: ObjectSource<T>) => Promise<T>;
 
   /**
    * Sets the pod's annotation `k8s.v1.cni.cncf.io/network-status`, and `further` annotations in the same request. A pod that was deleted or recreated under its name is skipped

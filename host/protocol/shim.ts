@@ -33,46 +33,69 @@ export type AskEffect = Omit<Ask, "kind">;
 export type ChangesEffect = Omit<Changes, "kind">;
 export type ZoneEffect = Omit<Zone, "kind">;
 
-/** The effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
-export interface Shim {
-  /** Runs a native plugin to its end and serves its nested calls meanwhile. */
-  exec(effect: ExecEffect): Promise<Executed>;
+/** Looks for plugins. */
+export interface FindEffects {
   /** Looks a type up on the CNI_PATH of the call or of the agent. */
   find(effect: FindEffect): Promise<Found>;
-  /** Reads a component at a path that `find` answered, or the file with its signatures. */
-  read(effect: ReadEffect): Promise<Content>;
+}
+
+/** Talks to the kernel by netlink. */
+export interface NetlinkEffects {
   /** Sends netlink messages in a network namespace. */
   netlink(effect: NetlinkEffect): Promise<Done>;
+}
+
+/** Reads and writes sysctls. */
+export interface SysctlEffects {
   /** Reads and writes settings under `net` of a network namespace. */
   sysctl(effect: SysctlEffect): Promise<Done>;
-  /** Sends packets from a link of a network namespace. */
-  packet(effect: PacketEffect): Promise<Done>;
+}
+
+/** Makes taps. */
+export interface TapEffects {
   /** Makes a persistent tap in a network namespace. */
   tap(effect: TapEffect): Promise<Done>;
+}
+
+/** Reads links, and sends and receives packets. */
+export interface PacketEffects extends NetlinkEffects {
+  /** Sends packets from a link of a network namespace. */
+  packet(effect: PacketEffect): Promise<Done>;
   /** Sends packets from a link of a network namespace, and collects answers of one kind; `reply` has them as `packetsIn` reads them. */
   ask(effect: AskEffect): Promise<Done>;
+}
+
+/** Follows the node's links. */
+export interface ChangeEffects {
   /**
    * Waits for changes of the node's links; `reply` has the kernel's messages since the last such effect. `sent` false: the shim begins to listen now, so the
    * caller lists the links. An errno: messages were lost, or nothing is listened to.
    */
   changes(effect: ChangesEffect): Promise<Done>;
+}
+
+/** Changes and reads the sources of firewalld's zones. */
+export interface ZoneEffects {
   /** Calls a method of firewalld on the node's system bus. */
   zone(effect: ZoneEffect): Promise<Done>;
+}
+
+/** Whether the shim is there. */
+export interface ShimPresence {
   /** Throws ShimGone if the shim has gone; otherwise does nothing. */
   ensureConnected(): void;
 }
 
-/** The effects by which sysctls are read and written. */
-export type SysctlEffects = Pick<Shim, "sysctl">;
-
-/** The effects by which sources of firewalld's zones are changed and read. */
-export type ZoneEffects = Pick<Shim, "zone">;
-
-/** The effects by which links are read, and packets sent and received. */
-export type PacketEffects = Pick<Shim, "netlink" | "packet" | "ask">;
-
 /** The effects by which the daemon itself looks at the node and at pods. */
-export type AgentEffects = PacketEffects & Pick<Shim, "changes" | "ensureConnected">;
+export interface AgentEffects extends PacketEffects, ChangeEffects, ShimPresence {}
+
+/** All effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
+export interface Shim extends AgentEffects, FindEffects, SysctlEffects, TapEffects, ZoneEffects {
+  /** Runs a native plugin to its end and serves its nested calls meanwhile. */
+  exec(effect: ExecEffect): Promise<Executed>;
+  /** Reads a component at a path that `find` answered, or the file with its signatures. */
+  read(effect: ReadEffect): Promise<Content>;
+}
 
 /** Answers a nested call of a running plugin; `request.under` is the channel of the plugin's EXEC. Must not reject. */
 export type NestedCallHandler = (request: Request) => Promise<CallAnswer>;

@@ -11,28 +11,40 @@ import {
 /** The administrator's settings; an absent setting has the default. */
 export type LimitSettings = DelegateLimits;
 
-/** The limits of one call. */
-export interface Limits {
-  /** Milliseconds of the guest's own time, without its imports and without waits for a CPU. */
-  readonly timeMs: number;
+/** The limits of the core modules' memory and tables. */
+export interface ModuleSizes {
   /** Pages of 64 KiB of linear memory. */
   readonly memoryPages: number;
   /** Entries of a table. */
   readonly tableEntries: number;
-  /** Bytes of the component. */
-  readonly componentBytes: number;
+}
+
+/** The limits of a component's core modules. */
+export interface ModuleLimits extends ModuleSizes {
   /** Instances of the component's core modules in one call. */
   readonly coreInstances: number;
+}
+
+/** The limits of a log. */
+export interface LogLimits {
+  /** Bytes of log in one call; a longer log is cut. */
+  readonly logBytes: number;
+  /** Lines of log in one call. Further lines are dropped; after 16 times as many lines the guest is ended. */
+  readonly logLines: number;
+}
+
+/** The limits of one call. */
+export interface Limits extends ModuleLimits, LogLimits {
+  /** Milliseconds of the guest's own time, without its imports and without waits for a CPU. */
+  readonly timeMs: number;
+  /** Bytes of the component. */
+  readonly componentBytes: number;
   /** Milliseconds of computing time of the component's admission in a sandbox process. */
   readonly admissionMs: number;
   /** Bytes that the guest receives in one call: the request and the answers to its imports. */
   readonly inputBytes: number;
   /** Bytes that the guest gives to the host in one call, including the arguments of imports. Bytes that are used twice count twice. */
   readonly outputBytes: number;
-  /** Bytes of log in one call; a longer log is cut. */
-  readonly logBytes: number;
-  /** Lines of log in one call. Further lines are dropped; after 16 times as many lines the guest is ended. */
-  readonly logLines: number;
   /** Calls of imports in one call. */
   readonly importCalls: number;
 }

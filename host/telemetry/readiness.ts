@@ -2,7 +2,7 @@
 // of readiness: many pods do not need it, and a restart of the daemon does not repair it.
 
 import { whyUnwritable } from "../store/journal/can-be-written.ts";
-import type { Readiness, ReadinessCheck } from "./status-document.ts";
+import type { Readiness, CheckResult, ReadinessCheck } from "./status-document.ts";
 
 /** The parts of the daemon that are checked. */
 export interface ReadinessDeps {
@@ -12,7 +12,7 @@ export interface ReadinessDeps {
   readonly sandboxes: () => { readonly running: number; readonly starting: number; readonly problem: string | undefined };
   readonly stateDirectories: () => readonly string[];
   /** The check of the network configuration that the daemon writes; undefined if the daemon writes none. */
-  readonly configuration: () => Pick<ReadinessCheck, "ok" | "message"> | undefined;
+  readonly configuration: () => CheckResult | undefined;
 }
 
 /** Runs the checks. */

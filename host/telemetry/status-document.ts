@@ -14,8 +14,12 @@ export interface ReportedFault {
 }
 
 /** One check and its result. */
-export interface ReadinessCheck {
+export interface ReadinessCheck extends CheckResult {
   readonly name: "socket" | "sandbox" | "journal" | "configuration";
+}
+
+/** The result of a check. */
+export interface CheckResult {
   readonly ok: boolean;
   /** The result in one line. */
   readonly message: string;

@@ -2,7 +2,6 @@
 // own. Every other definition is bound: its namespace's rules say what it may use. No network may name Plexus as its plugin (MO-24).
 
 import { matchesPattern } from "./grant-patterns.ts";
-import type { HostConfiguration } from "./host-configuration.ts";
 import type { DefinitionPolicy, DefinitionRule } from "./keys/definition-keys.ts";
 import type { DelegateGrants } from "./keys/grant-keys.ts";
 import type { StepRules } from "./step-rules.ts";
@@ -88,8 +87,13 @@ export function stepRulesFor(
 /** The types under which Plexus may be installed: its own name, and the names of Multus, which Plexus replaces. */
 const plexusTypes: readonly string[] = ["plexus", "multus", "multus-shim"];
 
+/** The type under which runtimes execute Plexus, from the configuration. */
+interface OwnType {
+  readonly type: string;
+}
+
 /** Whether a plugin of this type is Plexus itself. `configuration.type` is the type under which the runtime called Plexus. */
-export function isPlexusName(type: string, configuration: Pick<HostConfiguration, "type">): boolean {
+export function isPlexusName(type: string, configuration: OwnType): boolean {
   return plexusTypes.includes(type) || (type !== "" && type === configuration.type);
 }
 
@@ -97,7 +101,7 @@ export function isPlexusName(type: string, configuration: Pick<HostConfiguration
  * The first `type` at any depth of a plugin's configuration that is Plexus itself; undefined for none. A native plugin passes its own
  * configuration on to the plugins that it calls (`ipam.type`, `delegate.type`), so the definition's author would configure Plexus.
  */
-export function plexusTypeIn(value: unknown, configuration: Pick<HostConfiguration, "type">): string | undefined {
+export function plexusTypeIn(value: unknown, configuration: OwnType): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     // Go's JSON reader ignores the case of keys.

@@ -2,14 +2,20 @@
 // itself). A lease that no attachment of Plexus explains belongs to another user, unless the journal once had its owner.
 
 /** A lease, as read from its file. */
-export interface Lease {
-  /** Path of the lease file. */
+export interface Lease extends LeaseFile, LeaseOwner {}
+
+/** The file of a lease. */
+export interface LeaseFile {
   readonly path: string;
+  /** The last write, in milliseconds of the time of day. */
+  readonly writtenAt: number;
+}
+
+/** The attachment that a lease names. */
+export interface LeaseOwner {
   readonly containerId: string;
   /** Empty if a host-local older than 0.7 wrote the lease. */
   readonly ifname: string;
-  /** The last write, in milliseconds of the time of day. */
-  readonly writtenAt: number;
 }
 
 /** An attachment that is no longer in the journal. */

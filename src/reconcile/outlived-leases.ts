@@ -1,6 +1,6 @@
 // Decides whether a lease outlived its container: the lease was there in an earlier boot, and no network namespace outlives the kernel.
 
-import type { Lease } from "./lease-owners.ts";
+import type { Lease, LeaseOwner } from "./lease-owners.ts";
 
 /** The container IDs of containerd, CRI-O, podman and Docker. An administrator's reservation has another text. */
 const containerIdForm = /^[0-9a-f]{64}$/u;
@@ -25,7 +25,7 @@ export function isOutlived(
 }
 
 /** The finding's text for a person: the lease's owner, and the remedy. */
-export function remedyOf({ containerId, ifname }: Pick<Lease, "containerId" | "ifname">): string {
+export function remedyOf({ containerId, ifname }: LeaseOwner): string {
   if (!isRuntimesContainer(containerId)) {
     const owner = ifname === "" ? containerId : `${containerId}, ${ifname}`;
     return `its owner is ${owner}. If nothing needs the address, remove the file`;

@@ -4,7 +4,8 @@
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
-import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
+import type { ObjectName } from "../../../host/cluster/api/named-object.ts";
+import type { ObjectReader } from "../../../host/cluster/kube/api-objects.ts";
 import { type ClaimDevice, noNetwork, readAllocatedClaim } from "../rules/claim-networks.ts";
 import { cdiDeviceId, exclusiveDevices } from "../rules/device-files.ts";
 import { attributeOf } from "../rules/device-settings.ts";
@@ -40,7 +41,7 @@ export interface PrepareDeps {
   readonly calls: Set<PrepareCall>;
   readonly nodeName: string;
   /** The API; undefined if the daemon has none. */
-  readonly api: () => Promise<Pick<ApiObjects, "get"> | undefined>;
+  readonly api: () => Promise<ObjectReader | undefined>;
   readonly store: ClaimStore;
   readonly files: DeviceFiles;
   /** The node's device of this name; undefined if the node has no such link now. */
@@ -53,7 +54,7 @@ const nameForm = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
 const maxClaims = 256;
 
 /** The path of a claim in the API. */
-export function claimPath({ namespace, name }: Pick<KubeletClaim, "namespace" | "name">): string {
+export function claimPath({ namespace, name }: ObjectName): string {
   return `/apis/resource.k8s.io/v1/namespaces/${namespace}/resourceclaims/${name}`;
 }
 

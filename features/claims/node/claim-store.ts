@@ -29,8 +29,14 @@ export function claimDirectory(stateDirectory: string): string {
   return join(stateDirectory, "claims");
 }
 
+/** Finds the claims of a pod. */
+export interface ClaimCandidates {
+  /** The claims that may be the pod's, as `ClaimStore.candidates` says. */
+  candidates(namespace: string, podUid: string, boots: Boots): Result<Candidates>;
+}
+
 /** Writes and reads the files of one state directory. Faults: STORE_FAILED. */
-export class ClaimStore {
+export class ClaimStore implements ClaimCandidates {
   readonly #directory: string;
 
   constructor(stateDirectory: string) {

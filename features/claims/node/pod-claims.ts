@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
-import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
+import type { ApiSource, Pod } from "../../../host/cluster/cluster.ts";
 import type { ClusterApi } from "../../../host/cluster/object-source.ts";
 import type { ClaimedNetwork } from "../../../host/engine/planned/plan-feature.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
@@ -30,7 +30,7 @@ export interface ClaimContext {
  */
 export async function claimedNetworks(
   { configuration }: ClaimContext,
-  cluster: Pick<Cluster, "api"> | undefined,
+  cluster: ApiSource | undefined,
   pod: Pod,
 ): Promise<Result<readonly ClaimedNetwork[]>> {
   const uid = pod.uid ?? "";
@@ -67,7 +67,7 @@ function namedDefinition(source: NetworkSource): { readonly namespace: string; r
 async function belongsTo(
   { namespace, name, uid, pods, isShareable, networks }: PreparedClaim,
   pod: Pod,
-  cluster: Pick<Cluster, "api"> | undefined,
+  cluster: ApiSource | undefined,
 ): Promise<Result<boolean>> {
   const podUid = pod.uid ?? "";
   if (pods.includes(podUid)) return ok(true);

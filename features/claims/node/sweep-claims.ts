@@ -3,8 +3,8 @@
 import { type Fault, joinFaults } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
-import type { ApiObjects } from "../../../host/cluster/kube/api-objects.ts";
-import type { Journal } from "../../../host/store/journal/journal.ts";
+import type { ObjectReader } from "../../../host/cluster/kube/api-objects.ts";
+import type { JournalReader } from "../../../host/store/journal/journal.ts";
 import { claimPath, unprepared } from "../driver/prepare-claims.ts";
 import type { DeviceFiles } from "../driver/device-files.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
@@ -14,8 +14,8 @@ import type { ClaimStore } from "./claim-store.ts";
 export interface SweepDeps {
   readonly store: ClaimStore;
   readonly files: DeviceFiles;
-  readonly journal: Pick<Journal, "list" | "load">;
-  readonly api: Pick<ApiObjects, "get">;
+  readonly journal: JournalReader;
+  readonly api: ObjectReader;
 }
 
 /** Removes the claims that no attachment uses and that the API does not have, or whose file is torn; answers their number. Faults: STORE_FAILED. */
@@ -47,7 +47,7 @@ export async function sweepClaims({ store, files, journal, api }: SweepDeps): Pr
   return joined === undefined ? ok(removed) : failed(joined);
 }
 
-async function isGone(api: Pick<ApiObjects, "get">, claim: PreparedClaim): Promise<boolean> {
+async function isGone(api: ObjectReader, claim: PreparedClaim): Promise<boolean> {
   const answer = await api.get(claimPath(claim));
   const metadata = answer.kind === "object" ? answer.object["metadata"] : undefined;
   return answer.kind === "absent" || (isJsonObject(metadata) && metadata["uid"] !== claim.uid);

@@ -6,10 +6,10 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import type { Reply } from "../../../host/protocol/messages.ts";
-import type { Journal } from "../../../host/store/journal/journal.ts";
+import type { JournalReader } from "../../../host/store/journal/journal.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Clock } from "../../../host/system/clock.ts";
-import type { ClaimStore } from "../node/claim-store.ts";
+import type { ClaimCandidates } from "../node/claim-store.ts";
 import type { PreparedClaim } from "../rules/prepared-claim.ts";
 import type { AttachmentOutcome } from "../rules/device-status.ts";
 import { type Report, ReportWriter, type StatusApi } from "./report-writer.ts";
@@ -27,8 +27,8 @@ const noFaults: LinkFaults = new Map();
 
 /** The reports of one daemon. */
 export class ClaimReports {
-  readonly #store: Pick<ClaimStore, "candidates">;
-  readonly #journal: Pick<Journal, "list" | "load">;
+  readonly #store: ClaimCandidates;
+  readonly #journal: JournalReader;
   readonly #writer: ReportWriter;
   #search: NodeJS.Timeout | undefined;
   /** Attachments whose reports were queued, by their journal entries. */
@@ -41,9 +41,9 @@ export class ClaimReports {
   #isLookedAt = false;
 
   constructor(
-    store: Pick<ClaimStore, "candidates">,
+    store: ClaimCandidates,
     api: () => Promise<StatusApi | undefined>,
-    journal: Pick<Journal, "list" | "load">,
+    journal: JournalReader,
     clock: Clock,
     log: (level: "info" | "warn", text: string) => void,
   ) {

@@ -5,7 +5,6 @@ import type { Cluster, Pod } from "../../../host/cluster/cluster.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import {
   type Attached,
-  type AttachmentOrigin,
   type AttachmentPlan,
   hotPlugFacts,
   plannedAttachment,
@@ -16,7 +15,7 @@ import { Progress, recordAddedLink, recordEarlierLinks, recordLeftLink } from ".
 import { attach } from "../../../host/engine/verbs/attach.ts";
 import { undoOne } from "../../../host/engine/verbs/undo.ts";
 import { type EntryContent, withAttachment, withoutAttachment } from "../../../host/store/journal/changed-entry.ts";
-import { type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
+import { type AttachmentOrigin, type JournalEntry, replay } from "../../../host/store/journal/entry.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { PodEvent } from "../../../src/kube/pod-event.ts";

@@ -5,12 +5,12 @@ import { ENOBUFS } from "../../../host/system/errno.ts";
 import { linkEventsIn } from "../../../host/system/netlink/link-event.ts";
 import type { LinkState } from "../../../host/system/netlink/link-state.ts";
 import { lookIntoNamespace } from "../../../host/system/netlink/namespace-links.ts";
-import type { AgentEffects } from "../../../host/protocol/shim.ts";
+import type { ChangeEffects, NetlinkEffects } from "../../../host/protocol/shim.ts";
 import type { NetlinkSender } from "../../../host/system/netlink/exchange.ts";
 import type { SeenNodeEnd } from "../rules/judge-link.ts";
 
 /** The effects that the view needs. */
-export type NodeEffects = Pick<AgentEffects, "netlink" | "changes">;
+export interface NodeEffects extends NetlinkEffects, ChangeEffects {}
 
 /** Kinds of links that a repair itself makes on the node, and that no attachment needs as a master. */
 const ofAttachments: ReadonlySet<string> = new Set(["veth", "ifb"]);

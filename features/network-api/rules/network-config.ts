@@ -9,9 +9,13 @@ import { readCidr } from "../../../src/net/ip.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 
 /** A network's identity (namespace and name), and its version. */
-export interface NetworkMetadata {
+/** The name of a network. */
+export interface NetworkName {
   readonly name: string;
   readonly namespace: string;
+}
+
+export interface NetworkMetadata extends NetworkName {
   readonly uid: string;
   readonly generation: number;
 }
@@ -110,7 +114,7 @@ export function readNetworkMetadata(message: unknown): Result<NetworkMetadata> {
 }
 
 /** The key of a network in messages and tables: `namespace/name`, or `name` without a namespace. */
-export function networkKey({ namespace, name }: Pick<NetworkMetadata, "namespace" | "name">): string {
+export function networkKey({ namespace, name }: NetworkName): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 

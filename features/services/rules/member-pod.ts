@@ -6,7 +6,7 @@ import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
 import { podAddresses } from "../../../src/npwg/pod-addresses.ts";
 
 /** A pod on further networks. */
-export interface MemberPod {
+export interface MemberPod extends PodNetworks {
   readonly uid: string;
   /** `\nLABEL=VALUE\n...\n`. */
   readonly labels: string;
@@ -16,6 +16,10 @@ export interface MemberPod {
   readonly isReady: boolean;
   readonly isTerminating: boolean;
   readonly ports: readonly NamedPort[];
+}
+
+/** The networks of a pod. */
+interface PodNetworks {
   /** Networks with the pod's addresses on them: `NETWORK ADDRESS ADDRESS\n...\n`. */
   readonly networks: string;
 }
@@ -50,12 +54,12 @@ export function readMemberPod(object: unknown): MemberPod | undefined {
 }
 
 /** The networks that the pod is on. */
-export function networksOf({ networks }: Pick<MemberPod, "networks">): readonly string[] {
+export function networksOf({ networks }: PodNetworks): readonly string[] {
   return networks.split("\n").flatMap((line) => (line === "" ? [] : [line.slice(0, placeOf(" ", line))]));
 }
 
 /** The pod's addresses on a network; undefined: the pod is not on the network. */
-export function addressesOn({ networks }: Pick<MemberPod, "networks">, network: string): readonly string[] | undefined {
+export function addressesOn({ networks }: PodNetworks, network: string): readonly string[] | undefined {
   const line = networks.split("\n").find((each) => each.slice(0, placeOf(" ", each)) === network && each !== "");
   return line?.split(" ").slice(1);
 }

@@ -1,7 +1,7 @@
 // The shim of a shadow: reads pass, and everything else is refused. This bound does not depend on the bound capabilities.
 
 import type { Content, Done, Executed, Found } from "../../protocol/messages.ts";
-import { type NetlinkEffect, type Shim, type SysctlEffect } from "../../protocol/shim.ts";
+import type { NetlinkEffect, NetlinkEffects, Shim, ShimPresence, SysctlEffect, SysctlEffects } from "../../protocol/shim.ts";
 import { u16At, u32At } from "../../system/netlink/bytes.ts";
 import { EPERM } from "../../system/errno.ts";
 import type { DryRun } from "./dry-run.ts";
@@ -17,7 +17,7 @@ const GET = 2;
 const refused: Done = { kind: "done", errno: EPERM, sent: false, reply: new Uint8Array() };
 
 /** The effects of the real shim by which a shadow reads. */
-type ReadEffects = Pick<Shim, "netlink" | "sysctl" | "ensureConnected">;
+type ReadEffects = NetlinkEffects & SysctlEffects & ShimPresence;
 
 /** The shim for the capabilities of one shadow. */
 export class DryShim implements Shim {

@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import type { FilterAcceptance, FilterIngressPolicy } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { AttachmentFacts } from "../call-facts.ts";
+import type { KnownAddresses } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
 import { type VerbCall, verbRules } from "../verb-rules.ts";
 
@@ -18,7 +18,7 @@ export interface FilterCall extends VerbCall {
   readonly type: string;
   readonly grant: FilterGrant;
   /** The attachment's addresses: packets of these alone may be accepted. */
-  readonly facts: Pick<AttachmentFacts, "addresses">;
+  readonly facts: KnownAddresses;
 }
 
 /** An acceptance, decoded. */

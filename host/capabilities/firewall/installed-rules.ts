@@ -19,20 +19,12 @@ import { ENOENT } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
 
 /** The installed rules of an attachment in one family. */
-export interface InstalledRules {
+export interface InstalledRules extends References {
   readonly family: 4 | 6;
   /** Whether the layout that all attachments share is complete. */
   readonly hasLayout: boolean;
   /** The attachment's existing chains. */
   readonly chains: ReadonlySet<Purpose>;
-  /** Map elements that lead to the attachment's chains; without those of ports where `ports` has them. */
-  readonly entries: readonly EntryKey[];
-  /** Rules of the overflow chains that lead to the attachment's chains. */
-  readonly jumps: readonly ChainRule[];
-  /** The rules of the attachment's shares in ports. */
-  readonly shares: readonly ChainRule[];
-  /** Elements and shares of all ports; undefined where the entries were derived from comments. */
-  readonly ports: HostPorts | undefined;
   /** The installed port mappings, as far as their comments can be read. */
   readonly portMappings: readonly PortMapping[];
 }
@@ -135,7 +127,16 @@ function referencesInComments({ isDerivable, ...commented }: Comments, chains: r
 }
 
 /** Map elements and rules that lead to an attachment's chains, and the ports of all attachments. */
-export type References = Pick<InstalledRules, "entries" | "jumps" | "shares" | "ports">;
+export interface References {
+  /** Map elements that lead to the attachment's chains; without those of ports where `ports` has them. */
+  readonly entries: readonly EntryKey[];
+  /** Rules of the overflow chains that lead to the attachment's chains. */
+  readonly jumps: readonly ChainRule[];
+  /** The rules of the attachment's shares in ports. */
+  readonly shares: readonly ChainRule[];
+  /** Elements and shares of all ports; undefined where the entries were derived from comments. */
+  readonly ports: HostPorts | undefined;
+}
 
 const none: References = { entries: [], jumps: [], shares: [], ports: undefined };
 

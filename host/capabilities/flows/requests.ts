@@ -6,7 +6,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress, readCidr } from "../../../src/net/ip.ts";
 import type { FlowsPort } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { AttachmentFacts } from "../call-facts.ts";
+import type { KnownAddresses } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
 
 /** The call that makes the request. */
@@ -15,7 +15,7 @@ export interface FlowsCall {
   /** Undefined for GC and STATUS. */
   readonly attachment: AttachmentId | undefined;
   /** The attachment's addresses: flows of these alone may be forgotten. */
-  readonly facts: Pick<AttachmentFacts, "addresses">;
+  readonly facts: KnownAddresses;
 }
 
 /** Maximum number of ports: each flow is compared with all of them. */

@@ -2,10 +2,11 @@
 
 import type { Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { SysctlEffects } from "../../protocol/shim.ts";
 import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
+import type { NamespaceShim } from "./namespaces.ts";
 import { LinkTransaction } from "./link-transaction.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
 import { checkedWithAliases, checkOperations } from "./check-operations.ts";
@@ -26,7 +27,7 @@ import { Settings } from "./settings.ts";
 import { EffectQueue } from "./effect-queue.ts";
 
 /** The effects of the shim that `links` needs. */
-export type LinkShim = Pick<Shim, "netlink" | "sysctl" | "tap">;
+export interface LinkShim extends NamespaceShim, SysctlEffects {}
 
 /**
  * Carries out operations in order and answers the links that they name. Faults: NOT_GRANTED and CAPABILITY_MISUSED before any change;

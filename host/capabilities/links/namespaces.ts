@@ -1,7 +1,7 @@
 // The two network namespaces of a call, the node's and the pod's, and the messages that are sent in them.
 
 import type { Fault } from "../../../src/fault/fault.ts";
-import type { Shim, TapEffect } from "../../protocol/shim.ts";
+import type { NetlinkEffects, TapEffects, TapEffect } from "../../protocol/shim.ts";
 import { unreachable } from "../../protocol/unreachable.ts";
 import { deadlineMs } from "../../system/netlink/exchange.ts";
 import { RTM_GETNSID } from "../../system/netlink/link-attributes.ts";
@@ -25,7 +25,7 @@ export interface Exchange {
 }
 
 /** The effects of the shim that act in the two namespaces. */
-export type NamespaceShim = Pick<Shim, "netlink" | "tap">;
+export interface NamespaceShim extends NetlinkEffects, TapEffects {}
 
 /** The shim's network namespace, which is the node's. */
 const nodeNetns = "/proc/self/ns/net";

@@ -9,7 +9,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { isLinkName, requestProblem } from "../../../src/ovsdb/port-request.ts";
 import { maxVlan } from "../../../src/ovsdb/port-vlans.ts";
 import type { OvsNewPort } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
-import type { AttachmentFacts } from "../call-facts.ts";
+import type { KnownVeths } from "../call-facts.ts";
 import { misuseOf } from "../outcome.ts";
 import { type VerbCall, verbRules } from "../verb-rules.ts";
 
@@ -19,7 +19,7 @@ export interface OvsCall extends VerbCall {
   readonly type: string;
   readonly grant: OvsGrant;
   /** The links that the call made. */
-  readonly facts: Pick<AttachmentFacts, "hostVeths">;
+  readonly facts: KnownVeths;
   /** The interface ID of the fabric's port in the call's configuration; undefined if there is none that the node trusts. */
   readonly providedInterfaceId: string | undefined;
 }

@@ -2,7 +2,7 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { NetlinkEffects, TapEffects } from "../../protocol/shim.ts";
 import { EINTR, ENOENT, EOPNOTSUPP } from "../../system/errno.ts";
 import { deadlineMs, maxDumps } from "../../system/netlink/exchange.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
@@ -10,7 +10,7 @@ import { type Listed, listedIn, qdiscsRequest } from "../../system/netlink/traff
 import { systemError } from "../../system/system-error.ts";
 
 /** The effect of the shim that `shaping` needs. */
-export type ShapingShim = Pick<Shim, "netlink" | "tap">;
+export interface ShapingShim extends NetlinkEffects, TapEffects {}
 
 /** One message, and the action for its fault: `adding the token bucket of veth1`. */
 export interface Message {

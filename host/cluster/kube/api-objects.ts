@@ -78,8 +78,14 @@ const patchTypes = {
   strategic: "application/strategic-merge-patch+json",
 } as const;
 
+/** Reads single objects. */
+export interface ObjectReader {
+  /** The object at `path`. */
+  get(path: string): Promise<ObjectAnswer>;
+}
+
 /** The client. */
-export class ApiObjects {
+export class ApiObjects implements ObjectReader {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
   readonly #requestMs: number;

@@ -3,7 +3,7 @@
 
 import { fault } from "../../../src/fault/fault.ts";
 import { type Result, failed, ok } from "../../../src/fault/result.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { ShimPresence } from "../../protocol/shim.ts";
 import type { JournalKey } from "../../store/journal/entry-file.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ETIMEDOUT } from "../../system/errno.ts";
@@ -42,7 +42,7 @@ export function containerByte({ containerId, network, ifname }: JournalKey): num
 
 /** The locks of a state directory. `maxWaitMs` answers how many milliseconds a call may wait for its next lock. */
 export function callLocks(
-  { shim, takeLock }: { readonly takeLock: TakeLock; readonly shim: Pick<Shim, "ensureConnected"> },
+  { shim, takeLock }: { readonly takeLock: TakeLock; readonly shim: ShimPresence },
   stateDirectory: string,
   maxWaitMs: () => number,
 ): CallLocks {

@@ -7,12 +7,12 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Found } from "../../protocol/messages.ts";
-import type { Shim } from "../../protocol/shim.ts";
+import type { FindEffects } from "../../protocol/shim.ts";
 import { shortHash } from "../../system/ids.ts";
 
 /** Looks up types and remembers the answers for the call. */
 export class PluginFinder {
-  readonly #shim: Pick<Shim, "find">;
+  readonly #shim: FindEffects;
   readonly #prefer: WasmConfiguration["prefer"];
   readonly #earlier: PluginFinder | undefined;
   readonly #found = new Map<string, Promise<Found>>();
@@ -21,7 +21,7 @@ export class PluginFinder {
    * `prefer`: whether a component precedes the native binary in the same directory: always, never, or for the listed types. `earlier`: a finder whose
    * components are used without a further look-up.
    */
-  constructor(shim: Pick<Shim, "find">, prefer: WasmConfiguration["prefer"], earlier?: PluginFinder) {
+  constructor(shim: FindEffects, prefer: WasmConfiguration["prefer"], earlier?: PluginFinder) {
     this.#shim = shim;
     this.#prefer = prefer;
     this.#earlier = earlier;

@@ -14,7 +14,11 @@ import { definitionNetwork } from "./definition-network.ts";
 import { networkOnDisk } from "./named-network.ts";
 
 /** Where an attachment's configuration came from. An attachment that only the result cache knows has no source. */
-export type Origin = Pick<PlannedAttachment, "network"> & Partial<Pick<PlannedAttachment, "source">>;
+export interface Origin {
+  /** The network's name. */
+  readonly network: string;
+  readonly source?: PlannedAttachment["source"];
+}
 
 /** Faults of one definition. After any other one the source of definitions is not asked again. */
 const definitionFaults: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "NETWORK_INVALID"];

@@ -8,7 +8,7 @@ import type { Family } from "../../../src/net/ip.ts";
 import { type DeviceInfo, deviceInfoCapability, type DeviceInfoFiles, deviceInfoFiles } from "../../../src/npwg/device-info.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
-import type { ClaimedDevice, HotPlugFacts, PlannedAttachment } from "../../store/journal/entry.ts";
+import type { AttachmentOrigin, ClaimedDevice, HotPlugFacts, PlannedAttachment } from "../../store/journal/entry.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import { requestsText } from "../../../src/npwg/hot-plug-difference.ts";
@@ -123,9 +123,6 @@ export function plannedAttachment(plan: AttachmentPlan, callArgs: string, hotPlu
     ...(hotPlug === undefined ? {} : { hotPlug }),
   };
 }
-
-/** The origin of an attachment, for the comparison with the pod's annotation. */
-export type AttachmentOrigin = Pick<HotPlugFacts, "selected" | "requested">;
 
 /** The origin of an attachment of an ADD: the pod's annotation, or none for the default network, a PodNetwork, a claim and the administrator's networks. */
 export function originInAdd({ request, podNetwork, claim }: AttachmentPlan, index: number): AttachmentOrigin {

@@ -13,7 +13,7 @@ import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts"
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { parseTraceparent, underSpan } from "../../../src/trace/trace-context.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
-import type { Step } from "../../capabilities/step.ts";
+import type { Step, StepTerms } from "../../capabilities/step.ts";
 import { newSpanId } from "../../system/ids.ts";
 import type { Call, ChainIdentity } from "../call.ts";
 import { notFound } from "../call/plugin-finder.ts";
@@ -21,11 +21,8 @@ import type { Span, StepKind } from "../events/call-events.ts";
 import { runNativeStep } from "./native-step.ts";
 import { ruled } from "./ruled-steps.ts";
 
-/** The origin of a chain's steps, and the maximum milliseconds of one. */
-type ChainTerms = Pick<Step, "origin" | "timeoutMs">;
-
 /** Makes the runner for the steps of one network's chain, each as it is: without rules and shadows. */
-export function stepRunner(call: Call, chain: ChainIdentity, asked: ChainTerms): RunStep {
+export function stepRunner(call: Call, chain: ChainIdentity, asked: StepTerms): RunStep {
   const { events, clock } = call;
   const { origin } = asked;
   const { network, ifname } = chain;
@@ -47,7 +44,7 @@ export function stepRunner(call: Call, chain: ChainIdentity, asked: ChainTerms):
 function stepOf(
   call: Call,
   chain: ChainIdentity,
-  { origin, timeoutMs }: ChainTerms,
+  { origin, timeoutMs }: StepTerms,
   step: ChainStep,
   callers: readonly string[],
   maxMs: number,

@@ -27,17 +27,21 @@ import { reasonToDoubt } from "./reason-to-doubt.ts";
 const stepMs = 15_000;
 
 /** The dependencies of the cleaner in one round. */
-export interface CleanDeps {
+export interface CleanDeps extends CleanTerms {
   /** Absolute, without a slash at its end. */
   readonly stateDirectory: string;
   readonly configurations: KeptConfigurations;
-  readonly agent: Agent;
-  readonly takeLock: TakeLock;
-  readonly dryRun: boolean;
   /** Reads the journal's current entries. */
   readonly entries: () => Promise<readonly ListedEntry[]>;
   /** Milliseconds that the next chain may take; Infinity in a round. A DEL that fails without time left does not count as failed. */
   readonly leftMs: () => number;
+}
+
+/** The parts of a round, or of a call, that undo a finding. */
+export interface CleanTerms {
+  readonly agent: Agent;
+  readonly takeLock: TakeLock;
+  readonly dryRun: boolean;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
 }

@@ -40,8 +40,13 @@ export interface Listed {
 
 type GrantsOf = (configuration: string) => Grants | undefined;
 
+/** A list of entries that can be read anew. */
+export interface EntrySource {
+  refresh(): Promise<Result<Listed>>;
+}
+
 /** The list of one journal. */
-export class EntryList {
+export class EntryList implements EntrySource {
   readonly #journal: Journal;
   readonly #poolsRoot: string;
   readonly #grantsOf: GrantsOf;

@@ -2,27 +2,25 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { readAddress } from "../../../src/net/ip.ts";
-import type { Lease } from "../../../src/reconcile/lease-owners.ts";
+import type { Lease, LeaseFile } from "../../../src/reconcile/lease-owners.ts";
 import { isOwnerless, LeaseReader } from "../../capabilities/leases/lease-file.ts";
 import { inTurns } from "../../system/in-turns.ts";
 
 /** Maximum files of one directory that one round reads. */
 const maxFiles = 8192;
 
-/** A lease whose content names no owner. */
-export type OwnerlessLease = Pick<Lease, "path" | "writtenAt">;
-
 /** The leases of directories. */
 export interface LeaseList {
   readonly leases: readonly Lease[];
-  readonly ownerless: readonly OwnerlessLease[];
+  /** Leases whose content names no owner. */
+  readonly ownerless: readonly LeaseFile[];
 }
 
 /** The leases in the directory; none if the directory does not exist or the daemon may not read it. */
 export async function leasesIn(directory: string): Promise<LeaseList> {
   const reader = new LeaseReader();
   const leases: Lease[] = [];
-  const ownerless: OwnerlessLease[] = [];
+  const ownerless: LeaseFile[] = [];
   for await (const name of inTurns(addressesIn(directory))) {
     const path = `${directory}/${name}`;
     const content = attempt(() => reader.read(path));
@@ -36,7 +34,7 @@ export async function leasesIn(directory: string): Promise<LeaseList> {
 }
 
 /** Whether the lease file still exists unchanged. */
-export function isHeld({ path, writtenAt }: OwnerlessLease): boolean {
+export function isHeld({ path, writtenAt }: LeaseFile): boolean {
   return attempt(() => lstatSync(path).mtimeMs) === writtenAt;
 }
 

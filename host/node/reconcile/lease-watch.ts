@@ -5,7 +5,8 @@
 import { type Departed, type Lease, ownershipOf } from "../../../src/reconcile/lease-owners.ts";
 import type { Listed, ListedEntry } from "./entry-list.ts";
 import type { LeaseDirectories } from "../../store/files/lease-directories.ts";
-import { type LeaseList, leasesIn, type OwnerlessLease } from "./lease-list.ts";
+import type { LeaseFile } from "../../../src/reconcile/lease-owners.ts";
+import { type LeaseList, leasesIn } from "./lease-list.ts";
 
 /** Maximum attachments that are remembered after they left the journal. */
 const maxDeparted = 2048;
@@ -41,7 +42,7 @@ export class LeaseWatch {
   }
 
   /** The leases without an owner, each with whether the last round saw it unchanged. */
-  lasting(ownerless: readonly OwnerlessLease[]): readonly { readonly path: string; readonly lasts: boolean }[] {
+  lasting(ownerless: readonly LeaseFile[]): readonly { readonly path: string; readonly lasts: boolean }[] {
     const before = this.#ownerless;
     this.#ownerless = new Map(ownerless.map(({ path, writtenAt }) => [path, writtenAt]));
     return ownerless.map(({ path, writtenAt }) => ({ path, lasts: before.get(path) === writtenAt }));

@@ -10,7 +10,7 @@ import { callLocks } from "../../engine/call/call-locks.ts";
 import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
-import { type CleanDeps, Cleaner } from "./clean.ts";
+import { type CleanTerms, Cleaner } from "./clean.ts";
 import { currentBoot, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Finding, Handled, HandledKind } from "./finding.ts";
@@ -19,7 +19,7 @@ import { lostLinksOf } from "./lost-links.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { LeaseDirectories } from "../../store/files/lease-directories.ts";
-import type { OwnerlessLease } from "./lease-list.ts";
+import type { LeaseFile } from "../../../src/reconcile/lease-owners.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 import { UnknownLeases } from "./unknown-leases.ts";
@@ -173,7 +173,7 @@ export class StateRounds {
   }
 
   /** Frees leases without an owner. */
-  async #ownerlessFindings(leases: readonly OwnerlessLease[], deps: RoundDeps): Promise<readonly Finding[]> {
+  async #ownerlessFindings(leases: readonly LeaseFile[], deps: RoundDeps): Promise<readonly Finding[]> {
     const findings: Finding[] = [];
     for (const { path, lasts } of this.#leases.lasting(leases)) {
       const handled: Handled = lasts
@@ -205,7 +205,7 @@ export class StateRounds {
     return found.map((path) => this.#finding("leftover", path, "killed-call", { handling }));
   }
 
-  #cleaner(deps: Pick<CleanDeps, "agent" | "takeLock" | "dryRun" | "log">, leftMs: () => number): Cleaner {
+  #cleaner(deps: CleanTerms, leftMs: () => number): Cleaner {
     const { configurations, directory: stateDirectory } = this;
     const entries = async (): Promise<readonly ListedEntry[]> => {
       const listed = await this.#list.refresh();

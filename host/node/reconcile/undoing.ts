@@ -7,7 +7,7 @@ import { type LeaseOperation, runAsync } from "../../capabilities/leases/effect.
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { Agent } from "../agent-call.ts";
-import type { CleanDeps, Cleaner } from "./clean.ts";
+import type { CleanTerms, Cleaner } from "./clean.ts";
 import type { Finding, Handled, Handling, HandledKind } from "./finding.ts";
 
 /** The dependencies of one round over one state directory. */
@@ -42,7 +42,7 @@ export interface CallOffer extends Pick<RoundDeps, "takeLock" | "log" | "now"> {
 }
 
 /** Makes a cleaner. `leftMs`: milliseconds that are left for its undoing. */
-type CleanerFor = (deps: Pick<CleanDeps, "agent" | "takeLock" | "dryRun" | "log">, leftMs: () => number) => Cleaner;
+type CleanerFor = (deps: CleanTerms, leftMs: () => number) => Cleaner;
 
 /** Undoes the findings of one state directory, and remembers between rounds which of them failed or wait. */
 export class Undoing {

@@ -2,11 +2,11 @@
 
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { bootId } from "../../system/boot-id.ts";
-import type { EntryList, ListedEntry } from "../reconcile/entry-list.ts";
+import type { EntrySource, ListedEntry } from "../reconcile/entry-list.ts";
 
 /** The entries of one journal that belong to this boot and whose ADD has ended. */
 export class PodEntries {
-  readonly #list: Pick<EntryList, "refresh">;
+  readonly #list: EntrySource;
   readonly #onFault: (text: string) => void;
   #byPod: ReadonlyMap<string, readonly ListedEntry[]> = new Map();
   /** Counts the notes of changes; a look has the number that was current at its begin. */
@@ -15,7 +15,7 @@ export class PodEntries {
   #looking: { readonly number: number; readonly end: Promise<void> } | undefined;
 
   /** `onFault` receives the text of each fault; the entries of the last look then count. */
-  constructor(list: Pick<EntryList, "refresh">, onFault: (text: string) => void) {
+  constructor(list: EntrySource, onFault: (text: string) => void) {
     this.#list = list;
     this.#onFault = onFault;
   }

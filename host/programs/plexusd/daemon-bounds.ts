@@ -9,7 +9,7 @@ import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-key
 import { readTemplate } from "../../../src/configuration/written-configuration.ts";
 import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
 import { isDelegated, ownCgroup } from "../../sandbox/launcher/cgroups.ts";
-import type { DaemonBounds, DaemonUser } from "../../sandbox/launcher/launch-server.ts";
+import type { DaemonBounds, DaemonUser, SharedDirectories, SocketsOfRoot } from "../../sandbox/launcher/launch-server.ts";
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import { isShared } from "../../store/files/shared-with-root.ts";
 import { statsOf } from "../../store/files/stats-of.ts";
@@ -51,7 +51,7 @@ export function nodeKubeconfigOf({ nodeCredentials }: CniConfigurationOptions, s
  * The sockets that a daemon with a user of its own gets from its launch server. The directories of the daemon's other sockets are shared with its group: there it
  * needs no help, and the launch server would give none.
  */
-export function rootSocketsOf(options: DaemonOptions): Pick<DaemonUser, "connects" | "listens"> {
+export function rootSocketsOf(options: DaemonOptions): SocketsOfRoot {
   const { residents, socketsOfRoot } = options;
   const { shared, sharedAlone } = sharedDirectoriesOf(options);
   const isRoots = (path: string): boolean =>
@@ -85,7 +85,7 @@ function sharedDirectoriesOf({
   statusSocket,
   cniConfiguration,
   residents,
-}: DaemonOptions): Pick<DaemonUser, "shared" | "sharedAlone"> & { readonly open: readonly string[] } {
+}: DaemonOptions): SharedDirectories & { readonly open: readonly string[] } {
   const ofParts = residents.flatMap((part) => part.directories ?? []);
   const open = [defaultLeaseDirectory, ...deviceInfoDirectories, ...sharedDirectories, ...ofParts];
   const credentials = cniConfiguration?.nodeCredentials;

@@ -11,7 +11,7 @@ import { ConfigurationWriter } from "../../node/cni-configuration/configuration-
 import type { WriterSettings } from "../../node/cni-configuration/writer-settings.ts";
 import { Removal } from "../../node/uninstall/removal.ts";
 import type { RemovalReport, RemovalStep } from "../../node/uninstall/removal-report.ts";
-import type { ReadinessCheck } from "../../telemetry/status-document.ts";
+import type { CheckResult } from "../../telemetry/status-document.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
@@ -173,7 +173,7 @@ export class PodLife {
   }
 
   /** The readiness check of the configuration. */
-  check(): Pick<ReadinessCheck, "ok" | "message"> {
+  check(): CheckResult {
     const { path } = this.#writer;
     const { written, clusterNetwork, steps, omitted, standing, problem } = this.#writer.state;
     if (problem !== undefined) return { ok: false, message: `${problem.msg} [${problem.kind}]` };

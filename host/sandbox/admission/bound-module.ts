@@ -8,7 +8,7 @@ import { Reader } from "../../../wit/binary/reader.ts";
 import { refuse } from "../../../wit/binary/refusal.ts";
 import type { WorkBudget } from "../binary/work-budget.ts";
 import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
-import type { Limits } from "../limits.ts";
+import type { ModuleSizes } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
 import { counterExport, meterExport, quantum, startExport } from "../linker/meter.ts";
 import type { PlanLinearMemory } from "../linker/plan.ts";
@@ -28,7 +28,10 @@ export interface AuthorAids {
 }
 
 /** The limits that rewritten modules contain. */
-export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries"> & Partial<Pick<Limits, "coreInstances">> & AuthorAids;
+export interface BoundLimits extends ModuleSizes, AuthorAids {
+  /** Instances of the component's core modules in one call. */
+  readonly coreInstances?: number;
+}
 
 /** A rewritten core module. */
 export interface BoundModule {
@@ -41,7 +44,7 @@ export interface BoundModule {
  * Rewrites a module. Refuses minima above the limits (LIMIT_MEMORY), instructions that a delegate may not use, and more work than `budget` has
  * left.
  */
-export function boundModule(module: CoreModule, limits: ModuleLimits, budget: WorkBudget): BoundModule {
+export function boundModule(module: CoreModule, limits: BoundLimits, budget: WorkBudget): BoundModule {
   const rewritten = new Map<number, Uint8Array>();
   for (const range of module.sections) rewritten.set(range.id, copied(module, range));
   if (module.tables.length > 0) rewritten.set(ids.table, tables(module, limits, []));
@@ -59,7 +62,7 @@ export function boundModule(module: CoreModule, limits: ModuleLimits, budget: Wo
 }
 
 /** Inserts the meter. Its definitions follow the module's own ones, so that no index changes. */
-function insertMeter(module: CoreModule, limits: ModuleLimits, sections: Map<number, Uint8Array>, budget: WorkBudget): void {
+function insertMeter(module: CoreModule, limits: BoundLimits, sections: Map<number, Uint8Array>, budget: WorkBudget): void {
   const { types, func, table, global } = module.counts;
   const indices = { counter: global, meterCall: func };
   const exported = [exportOf(meterExport, 0x01, table)];
@@ -79,7 +82,7 @@ function insertMeter(module: CoreModule, limits: ModuleLimits, sections: Map<num
   sections.set(ids.code, section(ids.code, [metered]));
 }
 
-function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: ModuleLimits): PlanLinearMemory {
+function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: BoundLimits): PlanLinearMemory {
   if (module.counts.memory > 1) refuse("a module with an imported and a defined memory", module.start);
   if (min > memoryPages) tooLarge(min, memoryPages, "memory", "pages", module.start);
   return { initial: min, maximum: Math.min(max ?? memoryPages, memoryPages) };
@@ -90,7 +93,7 @@ function importOf({ initial, maximum }: PlanLinearMemory): Uint8Array {
   return joined([name, name, Uint8Array.of(0x02, 0x01), leb(initial), leb(maximum)]);
 }
 
-function tables(module: CoreModule, limits: ModuleLimits, further: readonly Uint8Array[]): Uint8Array {
+function tables(module: CoreModule, limits: BoundLimits, further: readonly Uint8Array[]): Uint8Array {
   const defined = module.tables.map((table) =>
     joined([Uint8Array.of(0x70), boundTable(table, limits.tableEntries, module.start)]),
   );

@@ -9,7 +9,7 @@ import { Reader } from "../../../wit/binary/reader.ts";
 import { Refusal, refuse } from "../../../wit/binary/refusal.ts";
 import { WorkBudget } from "../binary/work-budget.ts";
 import type { LinkPlan } from "../linker/plan.ts";
-import { boundModule, type ModuleLimits } from "./bound-module.ts";
+import { boundModule, type BoundLimits } from "./bound-module.ts";
 import { readDeclaration, requireKnown, type Declaration } from "./declaration.ts";
 import { evaluateComponent } from "./evaluate.ts";
 import { HostInterfaces } from "./host-interfaces.ts";
@@ -33,11 +33,11 @@ const ignoredExports: readonly string[] = ["init", "exports"];
 /**
  * Examines a component. `bytes` must not change afterwards. Faults, which name the construct and its byte: COMPONENT_REFUSED, LIMIT_MEMORY.
  */
-export function examineComponent(bytes: Uint8Array, limits: ModuleLimits): Result<ExaminedComponent> {
+export function examineComponent(bytes: Uint8Array, limits: BoundLimits): Result<ExaminedComponent> {
   return catchRefusal(() => examined(bytes, limits));
 }
 
-function examined(bytes: Uint8Array, limits: ModuleLimits): ExaminedComponent {
+function examined(bytes: Uint8Array, limits: BoundLimits): ExaminedComponent {
   readPreamble(new Reader(bytes));
   const host = new HostInterfaces();
   const budget = new WorkBudget(limits.coreInstances, bytes.length);

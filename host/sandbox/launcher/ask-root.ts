@@ -10,7 +10,7 @@ import { receiveDescriptor } from "../../system/libc/receive-descriptor.ts";
 import type { RootSocket, RootSockets } from "../../store/files/root-sockets.ts";
 import type { RootHelp } from "../../store/files/shared-with-root.ts";
 import type { LaunchServer } from "./jail.ts";
-import { askFileArguments, type DaemonUser } from "./launch-server.ts";
+import { askFileArguments, type SocketsOfRoot } from "./launch-server.ts";
 
 const intBytes = 4;
 /** launcher.h: REQUEST_MAX. */
@@ -73,7 +73,7 @@ export function rootHelp(
 }
 
 /** The requests about sockets: those that the launch server was started with. */
-export function socketsOfRoot(ask: AskPath, { connects, listens }: Pick<DaemonUser, "connects" | "listens">): RootSockets {
+export function socketsOfRoot(ask: AskPath, { connects, listens }: SocketsOfRoot): RootSockets {
   const opened = (verb: "connect" | "listen", path: string): RootSocket => {
     const answer = ask(verb, path);
     if (answer?.errno === 0 && answer.descriptor !== undefined) return { descriptor: answer.descriptor };

@@ -94,16 +94,24 @@ export interface WrittenConfiguration {
 }
 
 /** A user of the daemon's own, and what that user shares with root (share.c, sockets.c). */
-export interface DaemonUser {
+export interface DaemonUser extends SharedDirectories, SocketsOfRoot {
   /** Also the number of its group. */
   readonly uid: number;
+}
+
+/** The directories that root shares with the daemon. */
+export interface SharedDirectories {
   /** Directories that are shared with all that is in them. */
   readonly shared: readonly string[];
   /** Directories that are shared without the directories in them. */
   readonly sharedAlone: readonly string[];
-  /** Sockets in root's directories to which the daemon connects. */
+}
+
+/** The sockets in root's directories. */
+export interface SocketsOfRoot {
+  /** Sockets to which the daemon connects. */
   readonly connects: readonly string[];
-  /** Sockets in root's directories on which the daemon listens. */
+  /** Sockets on which the daemon listens. */
   readonly listens: readonly string[];
 }
 

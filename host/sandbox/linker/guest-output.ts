@@ -2,7 +2,8 @@
 // call's log budget.
 
 import type { Guest } from "../abi/guest.ts";
-import { LogBudget, type LogLevel, type LogLimits, type WriteLog } from "./log-import.ts";
+import type { LogLimits } from "../limits.ts";
+import { LogBudget, type LogLevel, type WriteLog } from "./log-import.ts";
 
 /** A stream of a guest. */
 export type StreamName = "stdout" | "stderr";

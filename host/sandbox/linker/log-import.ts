@@ -2,16 +2,13 @@
 
 import type { Guest } from "../abi/guest.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
-import type { Limits } from "../limits.ts";
+import type { LogLimits } from "../limits.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 /** A level of the capability `log`. */
 export type LogLevel = (typeof levels)[number];
 /** Takes one line of a guest's log. */
 export type WriteLog = (level: LogLevel, message: string) => void;
-
-/** The limits of a log. */
-export type LogLimits = Pick<Limits, "logBytes" | "logLines">;
 
 // A guest may try to write this many times its lines; a guest that writes more is a flood.
 const floodFactor = 16;

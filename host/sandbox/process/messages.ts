@@ -2,13 +2,13 @@
 // unknown values (guest-sessions.ts).
 
 import type { ExaminedComponent } from "../admission/examine.ts";
-import type { Limits } from "../limits.ts";
+import type { Limits, ModuleLimits } from "../limits.ts";
 import type { LinkPlan } from "../linker/plan.ts";
 
 /** ADMIT: examines the component whose bytes follow the JSON, and loads it under `key`. The answer is ADMITTED. */
 export interface AdmitMessage {
   readonly key: string;
-  readonly limits: Pick<Limits, "memoryPages" | "tableEntries" | "coreInstances">;
+  readonly limits: ModuleLimits;
 }
 
 /** ADMITTED: the examined component, whose core modules follow the JSON (`sizes` are their lengths in bytes), or the reason of its refusal. */

@@ -12,14 +12,18 @@ import { memoryBounds, type ProcessBytes } from "./memory-bounds.ts";
 import { threadCpuMs } from "./thread-cpu.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
-/** Settings for the start of a sandbox process. */
-export interface ProcessSettings {
+/** The script of a sandbox process. */
+export interface GuestScript {
   /** Absolute path of Node. */
   readonly node: string;
   /** Absolute path of the script. */
   readonly entry: string;
   /** The directory that the process may read: it contains all files that the script loads. */
   readonly readable: string;
+}
+
+/** Settings for the start of a sandbox process. */
+export interface ProcessSettings extends GuestScript {
   readonly memoryPages: number;
   readonly tableEntries: number;
   /** The memory that the process may have; absent: as the engine's container permits. */
@@ -44,7 +48,7 @@ const overheadBytes = 64 * 1024;
 const sharedBytes = 96 * 1024 * 1024;
 
 /** The program of sandbox processes. The pages of memory and the entries of tables follow as its last arguments. */
-export function guestProgram({ node, entry, readable }: Pick<ProcessSettings, "node" | "entry" | "readable">): ProgramOfJail {
+export function guestProgram({ node, entry, readable }: GuestScript): ProgramOfJail {
   // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
   const heapFlag = "--max-semi-space-size=2";
   // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.

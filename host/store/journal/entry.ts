@@ -41,12 +41,16 @@ export interface ClaimedDevice {
   readonly shareId: string;
 }
 
-/** The facts about an attachment from which a running pod's networks are compared with its annotation, and its network status is written anew. */
-export interface HotPlugFacts {
+/** The origin of an attachment, for the comparison with the pod's annotation. */
+export interface AttachmentOrigin {
   /** The pod's annotation selected it; the members are those of `SelectedAttachment`. */
   readonly selected?: { readonly interface?: string; readonly requests: string };
   /** The request by which the network was attached to the running container, as `requestsText` prints it. */
   readonly requested?: string;
+}
+
+/** The facts about an attachment from which a running pod's networks are compared with its annotation, and its network status is written anew. */
+export interface HotPlugFacts extends AttachmentOrigin {
   /** The name in the network status; absent if the status has no entry for it. */
   readonly statusName?: string;
   /** The selection's `default-route`. */

@@ -40,8 +40,16 @@ export interface OpenEntry {
   readonly close: () => Promise<void>;
 }
 
+/** Reads the entries of a journal. */
+export interface JournalReader {
+  /** The keys of all entries. Fault STORE_FAILED. */
+  list(): Result<readonly JournalKey[]>;
+  /** An entry; undefined if there is none. Faults JOURNAL_UNREADABLE, STORE_FAILED. */
+  load(key: JournalKey): Result<JournalEntry | undefined>;
+}
+
 /** The journal in a state directory. */
-export class Journal {
+export class Journal implements JournalReader {
   readonly directory: string;
   readonly #writer: FileWriter;
 
