@@ -1,16 +1,26 @@
 // A feature's objects in the Kubernetes API: one call reads them, and a daemon can hold a watched copy.
 
 import type { ApiClient } from "./kube/api-client.ts";
-import type { ReflectorInit, ReflectorState } from "./kube/reflector.ts";
+import type { CredentialSource } from "./kube/credentials.ts";
+import type { Connection } from "./kube/connection.ts";
+import type { ReflectorState } from "./kube/reflector.ts";
 
 /** Sends requests to the Kubernetes API. */
-export type ApiCaller = Pick<ApiClient, "call">;
+export interface ApiCaller {
+  readonly call: ApiClient["call"];
+}
 
 /** Requests of one call to the Kubernetes API, with the call's time for them. */
-export type ClusterApi = ApiCaller & Pick<ApiClient, "pause">;
+export interface ClusterApi extends ApiCaller {
+  readonly pause: ApiClient["pause"];
+}
 
 /** The connection of a watch, and the receiver of its warnings. */
-export type WatchAccess = Pick<ReflectorInit<never>, "connection" | "credentials" | "warn">;
+export interface WatchAccess {
+  readonly connection: Connection;
+  readonly credentials: CredentialSource;
+  readonly warn: (text: string) => void;
+}
 
 /** A daemon's copy of the objects. */
 export interface WatchedObjects<T> {

@@ -4,9 +4,12 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import type { Clock } from "../system/clock.ts";
 import type { Cluster } from "./cluster.ts";
 
+/** The part of a configuration that names a cluster. */
+export type ClusterPlace = Pick<HostConfiguration, "manifests" | "kubeconfig" | "kubernetes">;
+
 /** Opens the cluster for one call; undefined if the configuration names none. A directory of manifests replaces the API. */
 export async function openCluster(
-  { manifests, kubeconfig, kubernetes }: Pick<HostConfiguration, "manifests" | "kubeconfig" | "kubernetes">,
+  { manifests, kubeconfig, kubernetes }: ClusterPlace,
   warn: (text: string) => void,
   clock: Clock,
 ): Promise<Cluster | undefined> {

@@ -18,17 +18,21 @@ export interface RecentStep {
   readonly failure: ReportedFault | null;
 }
 
-/** A call of a runtime. */
-export interface RecentCall {
+/** Names of a call, from the environment of its request. */
+export interface CallNames {
   /** The call's id in the log. */
   readonly request: string;
-  /** Start of the call, ISO 8601. */
-  readonly time: string;
   readonly verb: string;
   /** `namespace/name`; empty if the runtime named no pod. */
   readonly pod: string;
   readonly container: string;
   readonly ifname: string;
+}
+
+/** A call of a runtime. */
+export interface RecentCall extends CallNames {
+  /** Start of the call, ISO 8601. */
+  readonly time: string;
   /** The network of Plexus' own configuration; empty while it is not read. */
   readonly network: string;
   /** From the start to the answer, or until now for a call that runs. */

@@ -7,11 +7,8 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { harmlessMessage, inertLine } from "../../src/text/inert-text.ts";
 import type { StepIdentity } from "../engine/events/call-events.ts";
 import type { Clock } from "../system/clock.ts";
-import type { RecentCall, RecentStep } from "./recent-calls-document.ts";
+import type { CallNames, RecentCall, RecentStep } from "./recent-calls-document.ts";
 import type { ReportedFault } from "./status-document.ts";
-
-/** Names of a call, from the environment of its request. */
-export type CallNames = Pick<RecentCall, "request" | "verb" | "pod" | "container" | "ifname">;
 
 /** A call while it runs. */
 export interface OngoingCall {

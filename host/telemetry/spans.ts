@@ -63,8 +63,13 @@ export function countSpans(
   };
 }
 
+/** Takes spans that have ended. */
+export interface SpanRecorder {
+  record(span: FinishedSpan): void;
+}
+
 /** Sends spans to one collector. */
-export class SpanExporter {
+export class SpanExporter implements SpanRecorder {
   readonly #collector: Collector;
   readonly #onSpans: OnSpans;
   readonly #waiting: FinishedSpan[] = [];

@@ -87,7 +87,7 @@ interface PluginStep {
 }
 
 /** A call of a plugin: the name under which the plugin was executed, its variables, and its stdin. */
-interface PluginCall {
+export interface PluginCall {
   readonly name: string;
   readonly environment: ReadonlyMap<string, string>;
   readonly stdin: Uint8Array;

@@ -35,15 +35,19 @@ export interface PrepareCall {
   isGivenUp: boolean;
 }
 
+/** What is prepared on the node. */
+export interface PreparedState {
+  readonly store: ClaimStore;
+  readonly files: DeviceFiles;
+}
+
 /** The parts of the daemon that preparing needs. */
-export interface PrepareDeps {
+export interface PrepareDeps extends PreparedState {
   /** The calls that wait. */
   readonly calls: Set<PrepareCall>;
   readonly nodeName: string;
   /** The API; undefined if the daemon has none. */
   readonly api: () => Promise<ObjectReader | undefined>;
-  readonly store: ClaimStore;
-  readonly files: DeviceFiles;
   /** The node's device of this name; undefined if the node has no such link now. */
   readonly device: (name: string) => OfferedDevice | undefined;
 }
@@ -88,7 +92,7 @@ export function unprepareClaims(deps: PrepareDeps, request: unknown): object {
 }
 
 /** Removes all files of a claim; a uid that is no file's name has none. Fault STORE_FAILED. */
-export function unprepared({ store, files }: Pick<PrepareDeps, "store" | "files">, uid: string): Result<void> {
+export function unprepared({ store, files }: PreparedState, uid: string): Result<void> {
   if (!isUid(uid)) return ok(undefined);
   const read = store.claim(uid);
   const claim = read.ok ? read.value : undefined;

@@ -6,19 +6,16 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import type { Pod } from "../../../host/cluster/cluster.ts";
-import type { ClusterApi } from "../../../host/cluster/object-source.ts";
+import type { ApiCaller } from "../../../host/cluster/object-source.ts";
 import { statusMessage } from "../../../host/cluster/kube/api-client.ts";
 import { claimPath } from "../driver/prepare-claims.ts";
 import { claimNamesOf } from "../rules/claim-names.ts";
-
-/** The part of the API that is asked. */
-type Api = Pick<ClusterApi, "call">;
 
 /** Checks that none of the damaged claims is the pod's. Faults: CLAIM_UNUSABLE, POD_NOT_FOUND, and those of the API. */
 export async function checkDamaged(
   uids: readonly string[],
   { namespace, name, uid }: Pod,
-  api: Api | undefined,
+  api: ApiCaller | undefined,
 ): Promise<Result<void>> {
   const what = `pod ${namespace}/${name}`;
   if (api === undefined) {
@@ -44,7 +41,7 @@ export async function checkDamaged(
 }
 
 /** Reads an object of the API; undefined if the API has none. `what` names the object in messages. Faults: CLAIM_UNUSABLE, and those of the API. */
-export async function readObject(api: Api, path: string, what: string): Promise<Result<unknown>> {
+export async function readObject(api: ApiCaller, path: string, what: string): Promise<Result<unknown>> {
   const answer = await api.call({ method: "GET", path });
   if (!answer.ok) return answer;
   const { status, body } = answer.value;

@@ -28,11 +28,15 @@ export interface SelectingPod {
 }
 
 /** The result of one step. */
-export interface FollowOutcome {
+export interface FollowOutcome extends Completeness {
   /** `+net1 shop/storage` for each attachment that was made, `-net1 shop/storage` for each that was removed. */
   readonly changes: readonly string[];
   /** One fault for each attachment that could not be changed. */
   readonly faults: readonly Fault[];
+}
+
+/** Whether all selections of a pod are attached. */
+interface Completeness {
   /** Whether selections have no attachment yet. */
   readonly incomplete: boolean;
 }
@@ -184,12 +188,12 @@ type Change = (container: RunningContainer) => Promise<Result<string>>;
 async function stepwise(
   call: Call,
   key: JournalKey,
-  next: (entry: JournalEntry) => Change | Pick<FollowOutcome, "incomplete">,
+  next: (entry: JournalEntry) => Change | Completeness,
 ): Promise<Result<FollowOutcome>> {
   const changes: string[] = [];
   const faults: Fault[] = [];
   for (;;) {
-    const step = await underLock<Pick<FollowOutcome, "incomplete"> | Result<string>>(call, key, async () => {
+    const step = await underLock<Completeness | Result<string>>(call, key, async () => {
       const entry = call.journal.load(key);
       if (!entry.ok) return entry;
       // The runtime's DEL came before.

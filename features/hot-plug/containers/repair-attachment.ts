@@ -91,7 +91,7 @@ function lostAttachment(entry: JournalEntry, ifname: string, links: readonly Lin
   if (named !== own) return refuse("another link, which Plexus did not make, has its name");
   const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
   if (!list.ok) return list;
-  const result = journalledResult(state);
+  const result = journalledResult(state.result);
   if (result === undefined) return refuse("its result cannot be read");
   const kept = keepAddresses(list.value, result);
   return kept.ok ? ok({ entry, index, planned, made, result: state.result, list: kept.value }) : kept;
@@ -187,7 +187,7 @@ async function add(call: Call, { entry, planned, made, list, result }: Lost): Pr
   });
   const ended = await runChain(chain, call.runStep({ network, ifname, definition }));
   if (!ended.ok) return failed(ended.fault);
-  const before = journalledResult({ result });
+  const before = journalledResult(result);
   const [wanted, got] = [before, ended.value.result].map((each) =>
     each === undefined ? "" : addressTexts(each, ifname).join(" "),
   );
@@ -196,9 +196,7 @@ async function add(call: Call, { entry, planned, made, list, result }: Lost): Pr
 }
 
 function macIn(text: string, ifname: string): string {
-  return (
-    journalledResult({ result: text })?.interfaces.find(({ name, sandbox = "" }) => name === ifname && sandbox !== "")?.mac ?? ""
-  );
+  return journalledResult(text)?.interfaces.find(({ name, sandbox = "" }) => name === ifname && sandbox !== "")?.mac ?? "";
 }
 
 /** Gives the new link the hardware address of the lost one where its plugin could not, and announces its addresses then. */

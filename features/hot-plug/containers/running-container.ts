@@ -96,14 +96,14 @@ function whyAnotherNamespace(entry: JournalEntry, { cookie, links }: NamespaceLi
 
 /** The hardware address of the runtime's interface, as its ADD reported it; undefined if the ADD reported none. */
 function attachedMac({ plan, progress }: JournalEntry): string | undefined {
-  const result = progress[0] === undefined ? undefined : journalledResult(progress[0]);
+  const result = progress[0] === undefined ? undefined : journalledResult(progress[0].result);
   const links = result === undefined ? [] : sandboxInterfaces(result);
   const mac = links.find((each) => each.interface.name === plan.ifname)?.interface.mac ?? "";
   return mac === "" ? undefined : mac.toLowerCase();
 }
 
 /** The final result of a journalled attachment; undefined if it has none. */
-export function journalledResult({ result }: Pick<AttachmentProgress, "result">): CniResult | undefined {
+export function journalledResult(result: AttachmentProgress["result"]): CniResult | undefined {
   if (result === undefined) return undefined;
   // Plexus wrote the text, and the text names its version.
   const read = readResult(result, "1.1.0", "journalled result");

@@ -43,7 +43,7 @@ function isSameState(one: JournalEntry, other: JournalEntry): boolean {
 function shownOf({ plan, progress }: JournalEntry): readonly ShownAttachment[] {
   return plan.attachments.flatMap(({ ifname, hotPlug = {}, capabilityArgs }, index): ShownAttachment[] => {
     const state = progress[index];
-    const result = state !== undefined && isWhole(state) ? journalledResult(state) : undefined;
+    const result = state !== undefined && isWhole(state) ? journalledResult(state.result) : undefined;
     if (result === undefined) return [];
     const { statusName, defaultRoute, podNetwork, gatewayOf } = hotPlug;
     const path = boundedJson(capabilityArgs[deviceInfoCapability] ?? "null");

@@ -84,7 +84,9 @@ export class ServiceCollections {
 
   /** The pods of a Service. */
   members(service: NetworkService): readonly NamedPod[] {
-    return [...this.#podIndex.podsOf(service.namespace, service.network)].filter(({ pod }) => isSelected(pod, service.selector));
+    return [...this.#podIndex.podsOf(service.namespace, service.network)].filter(({ pod }) =>
+      isSelected(pod.labels, service.selector),
+    );
   }
 
   /** The zone of a node, empty if it names none; undefined: there is no such node. */

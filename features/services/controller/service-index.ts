@@ -31,7 +31,7 @@ export class ServiceIndex {
       if (label === "") continue;
       for (const key of this.#byLabel.get(`${namespace} ${label}`) ?? []) {
         const service = this.#services.get(key);
-        if (service === undefined || "problem" in service || !isSelected(pod, service.selector)) continue;
+        if (service === undefined || "problem" in service || !isSelected(pod.labels, service.selector)) continue;
         if (addressesOn(pod, service.network) !== undefined) yield key;
       }
     }

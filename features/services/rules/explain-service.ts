@@ -56,7 +56,7 @@ export function explainService(
       problems: [`no pod is selected: the annotation ${selectorAnnotation} is empty, so the Service's author writes its slices`],
     };
   const explained = pods
-    .filter((pod) => isSelected({ labels: labelText(pod) }, selector))
+    .filter((pod) => isSelected(labelText(pod), selector))
     .map((pod) => explainPod(read, pod, hasNode))
     .toSorted((one, other) => (one.pod < other.pod ? -1 : 1));
   const problems: string[] = [];

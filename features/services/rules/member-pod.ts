@@ -75,7 +75,7 @@ export function isSameMember(one: MemberPod | undefined, other: MemberPod | unde
 }
 
 /** Whether the labels satisfy each `LABEL=VALUE`. */
-export function isSelected({ labels }: Pick<MemberPod, "labels">, selector: readonly string[]): boolean {
+export function isSelected(labels: MemberPod["labels"], selector: readonly string[]): boolean {
   return selector.every((each) => labels.includes(`\n${each}\n`));
 }
 

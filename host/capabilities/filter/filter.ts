@@ -46,7 +46,7 @@ export function replace(shim: NetlinkShim, owner: Owner, acceptance: Acceptance)
     neededChains(acceptance),
     `accepting the packets of ${owner.containerId}/${owner.ifname}`,
     (family, chains) => {
-      const addresses = ofFamily(acceptance, family);
+      const addresses = ofFamily(acceptance.addresses, family);
       const stale = (chains.get(acceptChain) ?? []).filter((rule) => commentOf(rule) === comment);
       const removals = removalsOf(family, stale);
       if (addresses.length === 0) return { own: removals, shared: [] };
@@ -60,7 +60,7 @@ export function replace(shim: NetlinkShim, owner: Owner, acceptance: Acceptance)
 export async function difference(shim: NetlinkShim, owner: Owner, acceptance: Acceptance): Promise<Result<string | undefined>> {
   const comment = ownerComment(owner);
   for (const family of families) {
-    const addresses = ofFamily(acceptance, family);
+    const addresses = ofFamily(acceptance.addresses, family);
     if (addresses.length === 0) continue;
     const chains = await readChains(shim, family, [forwardChain, ...neededChains(acceptance)]);
     if (!chains.ok) return chains;
@@ -93,7 +93,7 @@ export async function remove(
     [acceptChain],
     `removing the rules of ${owner.containerId}/${owner.ifname}`,
     (family, chains) => {
-      const native = ofFamily({ addresses }, family).flatMap((address) => addressRules(address));
+      const native = ofFamily(addresses, family).flatMap((address) => addressRules(address));
       const present = chains.get(acceptChain) ?? [];
       const stale = present.filter((rule) => commentOf(rule) === comment || native.some((placed) => isRule(placed.rule, rule)));
       for (const address of stale.flatMap((rule) => sourceOf(rule) ?? [])) found.set(formatAddress(address), address);
@@ -151,7 +151,7 @@ export async function probe(shim: NetlinkShim, acceptance: Acceptance): Promise<
   return first === undefined ? ok(undefined) : failed(refusalFault(first));
 }
 
-function ofFamily({ addresses }: Pick<Acceptance, "addresses">, family: Family): readonly IpAddress[] {
+function ofFamily(addresses: Acceptance["addresses"], family: Family): readonly IpAddress[] {
   return addresses.filter((address) => address.family === family);
 }
 

@@ -86,7 +86,7 @@ function addressConflict({ label }: LinkTransaction, { place, name }: LinksLinkN
 function queueRemoval(transaction: LinkTransaction, link: KnownLink, address: AddressState): void {
   const { place, index, isNew } = link;
   const action = `removing ${formatCidr(address.cidr)} from ${linkText(place, link.name)}`;
-  const undo: readonly Undo[] = isNew ? [] : [{ place, request: addressRestoration(address), action }];
+  const undo: readonly Undo[] = isNew ? [] : [{ place, request: addressRestoration(address.raw), action }];
   const request = addressRemoval(index, address.cidr);
   transaction.effects.send(place, { request, action, ignoredErrnos: [EADDRNOTAVAIL], undo: () => undo });
   const key = `${place}/${link.name}`;

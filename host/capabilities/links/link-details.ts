@@ -37,7 +37,15 @@ export interface LinkReference {
 /** The state of a link that the caller has already read. */
 export type FindLink = (place: LinksPlace, index: number) => LinkState | undefined;
 
-type LinkWithAddresses = Pick<LinkDetails, "place" | "state" | "addresses">;
+interface LinkWithAddresses extends PlacedLink {
+  readonly addresses: LinkDetails["addresses"];
+}
+
+/** A link in one of the two namespaces. */
+interface PlacedLink {
+  readonly place: LinkDetails["place"];
+  readonly state: LinkDetails["state"];
+}
 
 /** Reads the links that exist, in the order given, in the same send as the queued effects. */
 export async function readDetails(
@@ -152,7 +160,7 @@ class References {
   }
 
   /** Queues the reads that were not queued before. */
-  ask(links: readonly Pick<LinkWithAddresses, "place" | "state">[], find: FindLink): void {
+  ask(links: readonly PlacedLink[], find: FindLink): void {
     for (const { place, state } of links) {
       if (state.master !== undefined) this.#askFor(place, state.master, find);
       if (state.link === undefined) continue;

@@ -58,7 +58,7 @@ async function layer3Of(transaction: LinkTransaction, { place, index, name }: Kn
   ]);
   if (!dump.ok) return dump;
   const addresses = addressesOf(dump.value, index);
-  for (const each of addresses) undos.push({ place, request: addressRestoration(each), action });
+  for (const each of addresses) undos.push({ place, request: addressRestoration(each.raw), action });
   for (const routes of routeDumps) {
     if (!routes.ok) return routes;
     for (const route of routes.value.messages.flatMap((message) => routeIn(message) ?? [])) {

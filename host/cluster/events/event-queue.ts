@@ -7,7 +7,7 @@ import { backoffMs } from "../../../src/kube/backoff.ts";
 import { type EventContent, eventsPath, eventText, type InvolvedObject } from "../../../src/kube/event.ts";
 import { shortHash } from "../../system/ids.ts";
 import type { Clock } from "../../system/clock.ts";
-import type { ApiObjects } from "../kube/api-objects.ts";
+import type { ObjectCreator } from "../kube/api-objects.ts";
 import { type WorkOutcome, WorkQueue } from "../work/work-queue.ts";
 import { LossLog } from "./loss-log.ts";
 
@@ -29,7 +29,7 @@ interface WaitingEvent {
 
 /** Settings of a queue. */
 export interface EventQueueInit {
-  readonly objects: Pick<ApiObjects, "create">;
+  readonly objects: ObjectCreator;
   readonly clock: Clock;
   readonly warn: (text: string) => void;
   /** Called at the end of each Event. */

@@ -84,8 +84,14 @@ export interface ObjectReader {
   get(path: string): Promise<ObjectAnswer>;
 }
 
+/** Creates objects. */
+export interface ObjectCreator {
+  /** Creates an object in the collection at `path`; `conflict` if one of its name exists. */
+  create(path: string, object: ApiObject): Promise<ObjectAnswer>;
+}
+
 /** The client. */
-export class ApiObjects implements ObjectReader {
+export class ApiObjects implements ObjectReader, ObjectCreator {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
   readonly #requestMs: number;

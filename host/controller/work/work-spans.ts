@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { WorkOutcome } from "../../cluster/work/work-queue.ts";
 import type { SentRequest } from "../../cluster/kube/api-objects.ts";
 import { newSpanId, newTraceId } from "../../system/ids.ts";
-import type { SpanExporter } from "../../telemetry/spans.ts";
+import type { SpanRecorder } from "../../telemetry/spans.ts";
 import type { SpanContext } from "../../../src/trace/trace-context.ts";
 import type { Clock } from "../../system/clock.ts";
 
@@ -16,12 +16,12 @@ interface ActiveWork {
 
 /** Makes the spans, if there is a collector. */
 export class WorkSpans {
-  readonly #exporter: Pick<SpanExporter, "record"> | undefined;
+  readonly #exporter: SpanRecorder | undefined;
   readonly #clock: Clock;
   readonly #active = new AsyncLocalStorage<ActiveWork>();
 
   /** Without an exporter nothing is recorded. */
-  constructor(exporter: Pick<SpanExporter, "record"> | undefined, clock: Clock) {
+  constructor(exporter: SpanRecorder | undefined, clock: Clock) {
     this.#exporter = exporter;
     this.#clock = clock;
   }

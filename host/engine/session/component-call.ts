@@ -4,7 +4,7 @@
 import type { RunStep } from "../../../src/cni/chains.ts";
 import type { CniCall } from "../../../src/cni/environment.ts";
 import { printError } from "../../../src/cni/error-json.ts";
-import { versionForError, pluginStep } from "../../../src/cni/plugin-request.ts";
+import { type PluginCall, versionForError, pluginStep } from "../../../src/cni/plugin-request.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { readHostConfiguration } from "../../../src/configuration/read-host-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
@@ -74,7 +74,7 @@ function withoutDeadline(now: () => number): CallDeadline {
 
 /** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface, and the request's variables. */
 export async function answerAsPlugin(
-  request: Pick<Request, "name" | "environment" | "stdin">,
+  request: PluginCall,
   runner: (network: string, ifname: string, asked: CniCall) => Result<RunStep>,
 ): Promise<CallAnswer> {
   const read = pluginStep(request);

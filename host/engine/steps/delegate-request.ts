@@ -51,7 +51,11 @@ export function delegateCall(step: ChainStep, call: Call): Result<DelegateCall> 
 
 const verbNames = { ADD: "add", DEL: "del", CHECK: "check" } as const;
 
-type Terms = Pick<AttachmentRequest, "call" | "network">;
+/** The terms of a call, and the network. */
+interface Terms {
+  readonly call: Call;
+  readonly network: Network;
+}
 
 function attachmentCall(step: ChainStep, terms: Terms, verb: "add" | "del" | "check"): Result<DelegateCall> {
   const env = new Map(step.env);

@@ -14,11 +14,8 @@ import type { Clock } from "../../system/clock.ts";
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
 /** A connection to an API server, as the calls share it. */
-interface OpenApi {
-  readonly credentials: CredentialSource;
-  readonly connection: Connection;
+interface OpenApi extends OwnApi {
   readonly informers: Informers;
-  readonly events: EventQueue;
   /** Loaded in advance, so that no call waits for it. */
   readonly kubeCluster: typeof kubeClusterOf;
 }
@@ -34,7 +31,11 @@ export interface InCluster {
 }
 
 /** A connection to an API server with the daemon's own credentials. */
-export type OwnApi = Pick<OpenApi, "credentials" | "connection" | "events">;
+export interface OwnApi {
+  readonly credentials: CredentialSource;
+  readonly connection: Connection;
+  readonly events: EventQueue;
+}
 
 /** The settings of the daemon's sources. */
 export interface SourceSettings {

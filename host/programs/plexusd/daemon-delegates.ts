@@ -26,18 +26,21 @@ import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
 import type { Clock } from "../../system/clock.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
-/** The settings of the daemon's sandbox processes. */
-export interface SandboxSettings {
+/** The program of the daemon's sandbox processes, and their jail. */
+export interface SandboxPlace {
   /** Path of the sandbox process' program, without symbolic links. */
   readonly entry: string;
+  readonly jail: Jail;
+}
+
+/** The settings of the daemon's sandbox processes. */
+export interface SandboxSettings extends SandboxPlace {
   /** Sandbox processes without a component that are kept ready, for guests with the default memory. */
   readonly warm: number;
   /** Maximum sandbox processes with calls, for guests with the default memory. */
   readonly most: number;
   /** `strict`: every call gets its own process. */
   readonly isolation: "process" | "strict";
-  /** The jail of the processes. */
-  readonly jail: Jail;
   /** Directory for copies of used components, which the next daemon prepares in advance. Undefined: no copies are kept. */
   readonly copies?: string;
   /** Directory for records of admitted components. Undefined: an admission's time limit holds for components that were admitted before, too. */

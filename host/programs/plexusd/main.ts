@@ -24,6 +24,7 @@ import { type Log, openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { inClusterServer } from "../../cluster/kube/in-cluster.ts";
 import { Daemon, type DaemonSettings } from "./daemon.ts";
+import type { SandboxPlace } from "./daemon-delegates.ts";
 import type { InCluster } from "./daemon-clusters.ts";
 import type { PodLifeSettings } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
@@ -156,7 +157,7 @@ function daemonInit(
   options: DaemonOptions,
   log: Log,
   nodeName: string | undefined,
-  sandbox: Pick<DaemonSettings["delegates"], "entry" | "jail">,
+  sandbox: SandboxPlace,
   files: OwnFiles | undefined,
 ): DaemonSettings {
   const { sandboxes, otlp, stateDir } = options;

@@ -25,8 +25,18 @@ import {
   uidsOf,
 } from "../../node/command-line/option-values.ts";
 
+/** The options of a daemon with a user of its own. */
+interface UserOptions {
+  /** The daemon's user and group; undefined: it keeps those with which it was started. */
+  readonly uid: number | undefined;
+  /** Directories that a daemon with a user of its own shares with root's programs, besides the usual ones. */
+  readonly sharedDirectories: readonly string[];
+  /** Sockets of root to which a daemon with a user of its own connects, besides the kubelet's. */
+  readonly socketsOfRoot: readonly string[];
+}
+
 /** plexusd's command line with every default filled in; see usage.ts. */
-export interface DaemonOptions {
+export interface DaemonOptions extends UserOptions {
   readonly socket: string;
   readonly statusSocket: string;
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
@@ -35,12 +45,6 @@ export interface DaemonOptions {
   readonly stateDir: string;
   /** Directories that the daemon may change besides those of its other options; empty: all. */
   readonly writeTo: readonly string[];
-  /** The daemon's user and group; undefined: it keeps those with which it was started. */
-  readonly uid: number | undefined;
-  /** Directories that a daemon with a user of its own shares with root's programs, besides the usual ones. */
-  readonly sharedDirectories: readonly string[];
-  /** Sockets of root to which a daemon with a user of its own connects, besides the kubelet's. */
-  readonly socketsOfRoot: readonly string[];
   readonly nodeName: string | undefined;
   readonly kubeconfig: string | undefined;
   /** Undefined: the daemon writes no network configuration. */
@@ -167,7 +171,7 @@ function allOptions(residents: readonly ResidentFeature[]): typeof ownOptions {
 function userOf(
   { uid: text, "share-dir": directories = [], "connect-to": sockets = [] }: OwnValues,
   reserved: SandboxUids,
-): Pick<DaemonOptions, "uid" | "sharedDirectories" | "socketsOfRoot"> {
+): UserOptions {
   if (text === undefined && directories.length > 0) throw new Error("--share-dir needs --uid");
   if (text === undefined && sockets.length > 0) throw new Error("--connect-to needs --uid");
   const uid = text === undefined ? undefined : countOf("uid", text, 1, maxUid);

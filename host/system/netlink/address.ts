@@ -85,7 +85,7 @@ export function addressRemoval(link: number, cidr: Cidr): NetlinkRequest {
 }
 
 /** Restores a removed address. */
-export function addressRestoration({ raw }: Pick<AddressState, "raw">): NetlinkRequest {
+export function addressRestoration(raw: AddressState["raw"]): NetlinkRequest {
   const head = raw.slice(0, IFADDRMSG);
   head[2] = (head[2] ?? 0) & SETTABLE;
   const attributes = [...new Attributes(raw, IFADDRMSG)].filter(([type]) => MADE_OF.has(type));

@@ -137,7 +137,7 @@ test("a removed address is restored with the attributes that define it, without 
   const state = addressStateIn({ type: 20, body: listed });
   expect(state).toMatchObject({ link: 7, cidr, tentative: true, dadFailed: false });
   if (state === undefined) throw new Error("no address");
-  const again = addressStateIn({ type: 20, body: addressRestoration(state).body });
+  const again = addressStateIn({ type: 20, body: addressRestoration(state.raw).body });
   expect(again).toMatchObject({ link: 7, cidr, tentative: false });
 });
 

@@ -124,6 +124,6 @@ export function addressRequests(recorded: readonly string[], index: number): rea
   return recorded.map((digits) => {
     const raw = Uint8Array.from(Buffer.from(digits, "hex"));
     putU32(raw, addressIndex, index);
-    return addressRestoration({ raw });
+    return addressRestoration(raw);
   });
 }

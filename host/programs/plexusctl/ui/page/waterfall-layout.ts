@@ -22,8 +22,11 @@ export interface Tick {
 const minWidth = 0.6;
 const maxTicks = 5;
 
+/** The time of a call and of its steps. */
+type CallTimes = Pick<PageCall, "steps" | "ms">;
+
 /** The bars in the order of their starts. A plugin ends after the plugins that it called, and its bar comes before theirs. */
-export function barsOf({ steps, ms }: Pick<PageCall, "steps" | "ms">): readonly Bar[] {
+export function barsOf({ steps, ms }: CallTimes): readonly Bar[] {
   const total = Math.max(ms, ...steps.map((step) => step.startMs + step.ms), 0.001);
   const ordered = steps.toSorted((one, other) => one.startMs - other.startMs || other.ms - one.ms);
   return ordered.map((step, index) => {
@@ -35,7 +38,7 @@ export function barsOf({ steps, ms }: Pick<PageCall, "steps" | "ms">): readonly 
 }
 
 /** The part of the call's time in which no step ran, in ms: the engine, the shim, the journal and the Kubernetes API. */
-export function outsideMs({ steps, ms }: Pick<PageCall, "steps" | "ms">): number {
+export function outsideMs({ steps, ms }: CallTimes): number {
   let covered = 0;
   let end = 0;
   for (const step of steps.toSorted((one, other) => one.startMs - other.startMs)) {
