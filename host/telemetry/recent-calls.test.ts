@@ -3,6 +3,7 @@ import { VirtualClock } from "../system/testing/virtual-clock.ts";
 import { fault } from "../../src/fault/fault.ts";
 import type { StepIdentity } from "../engine/events/call-events.ts";
 import { maxCalls, maxUnits, RecentCalls } from "./recent-calls.ts";
+import type { CallNames } from "./recent-calls-document.ts";
 import type { RecentCallsDocument } from "./recent-calls-document.ts";
 import { cpuMs } from "../../test/lab/cpu-ms.ts";
 
