@@ -1,4 +1,4 @@
-// Runs steps in components: the door from the engine to the sandbox.
+// Runs steps in components: the interface between engine and sandbox.
 
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
 import type { Result } from "../../src/fault/result.ts";

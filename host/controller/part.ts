@@ -8,7 +8,7 @@ import type { EventContent, InvolvedObject } from "../../src/kube/event.ts";
 import type { Clock } from "../system/clock.ts";
 import type { WorkSpans } from "./work/work-spans.ts";
 
-/** The means of each part. */
+/** The objects of the controller that each part works with. */
 export interface PartContext {
   readonly objects: ApiObjects;
   readonly metrics: MetricsOf<ControllerMetricDefinitions>;
@@ -28,5 +28,5 @@ export interface ControllerPart {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Makes a part at the begin of a term. */
+/** Makes a part at the beginning of a term. */
 export type MakePart = (context: PartContext) => ControllerPart;

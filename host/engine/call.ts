@@ -1,6 +1,6 @@
-// A call: one ADD, DEL, CHECK, GC or STATUS, from the runtime's request to the answer. It has what is the request's own (variables, configuration,
-// deadline, locks, events) and the doors through which it acts (shim, stores, cluster, components). No part of it outlives the call. What the process
-// has for longer is its node (node.ts); what one plugin gets is a step (host/capabilities/step.ts).
+// A call: one ADD, DEL, CHECK, GC or STATUS, from the runtime's request to the answer. A call has the request's variables, configuration, deadline, locks and
+// events, and the interfaces through which it acts (shim, stores, cluster, components). No part of it outlives the call. The parts that the process keeps for
+// longer are its node (node.ts). The parts for one plugin are a step (host/capabilities/step.ts).
 
 import type { CniCall, EnvironmentPair } from "../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";

@@ -1,6 +1,6 @@
-// The node: what a process has for its life, however many calls it serves. The daemon makes one for all of its calls, the one-shot engine one for its
-// only call. A call gets from here all that is not its own: how state is written, which locks exclude other calls, where pods and definitions come
-// from, how a component runs, which time it is, and who observes.
+// The node: the parts that a process has for its life, however many calls it serves. The daemon makes one node for all of its calls, the one-shot engine one for
+// its only call. Calls share these parts: the writer of state, the locks against other calls, the source of pods and definitions, the runner of components, the
+// clock, and the observers.
 
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";

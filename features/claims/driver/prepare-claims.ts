@@ -35,7 +35,7 @@ export interface PrepareCall {
   isGivenUp: boolean;
 }
 
-/** What is prepared on the node. */
+/** The prepared claims of the node, and their device files. */
 export interface PreparedState {
   readonly store: ClaimStore;
   readonly files: DeviceFiles;

@@ -16,7 +16,7 @@ export type NetworkSource =
   /** `text` is the list as JSON. `policies`: the network whose policies hold for the attachment, as `namespace/name` or `podnetwork/NAME`. */
   | { readonly kind: "list"; readonly text: string; readonly policies?: string };
 
-/** One configuration. An absent member leaves what an earlier configuration says. */
+/** One configuration. An absent member keeps the value of an earlier configuration. */
 export interface NetworkParameters {
   readonly source?: NetworkSource;
   readonly interface?: string;

@@ -227,7 +227,7 @@ function judgeAnswer(
   return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${httpStatus}`));
 }
 
-/** Why an answer 404 is none of the API server. */
+/** The explanation of an answer 404 that is not the API server's. */
 export const foreignAbsence = "the answer is not the API server's: does a proxy stand before it?";
 
 /** The message of the API's Status object; empty if the body is not a Status. */

@@ -1,4 +1,4 @@
-// The part that tells problems of NetworkAttachmentDefinitions on the definitions themselves: an annotation with conditions, and Events. A
+// Reports problems of NetworkAttachmentDefinitions on the definitions themselves: an annotation with conditions, and Events. A
 // definition is its user's object: the only write is a merge patch of the annotation, guarded by the resourceVersion, when the findings change.
 
 import { setTimeout } from "node:timers/promises";
@@ -92,7 +92,7 @@ class DefinitionsPart {
     clearInterval(timer);
   }
 
-  /** Reads the configuration. With a mistake in it, the last one without stays. */
+  /** Reads the configuration. A configuration with a mistake is ignored, and the last valid one stays in force. */
   #readSettings(): void {
     const read = readSettings(this.#configuration, this.#settingsText);
     const problem = read.ok ? "" : read.fault.msg;
@@ -106,7 +106,7 @@ class DefinitionsPart {
     this.#addAllNamespaces();
   }
 
-  /** Where every namespace is trusted, one look compares all definitions. */
+  /** Whether every namespace is trusted: one check then compares all definitions. */
   get #isOneGroup(): boolean {
     const policy = this.#terms?.settings.configuration.definitions;
     return policy !== undefined && trustsEverybody(policy);

@@ -34,7 +34,7 @@ const unimplemented = 12;
 const responseHeaders = { ":status": 200, "content-type": "application/grpc+proto", "grpc-accept-encoding": "identity" } as const;
 const grpcType = /^application\/grpc(?:\+proto)?(?:$|;)/;
 
-/** Settings of the server. */
+/** The service that a server offers, and its treatment of clients. */
 export interface RpcService {
   /** The methods by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>;

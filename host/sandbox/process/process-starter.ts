@@ -1,4 +1,4 @@
-// Starts the sandbox processes of a pool, and knows those that live.
+// Starts the sandbox processes of a pool, and tracks the living ones.
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
 // The writer of Plexus' own files as its users see it, its writes that only reach the page cache (background-writer.ts), and the decision whether the event loop may wait
-// for the file system, or must leave the operation to libuv's threads.;
+// for the file system, or must leave the operation to libuv's threads.
 
 import { closeSync, constants, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";

@@ -6,7 +6,7 @@ import { interfaceId, type Shape } from "../shapes.ts";
 import { goName, splitRef } from "./names.ts";
 import { type GoTypes, goPrimitives, unsupported } from "./types.ts";
 
-/** An interface of the contract, and what its Go text is made with. */
+/** An interface of the contract, with the generators of its Go text. */
 export interface GoInterface {
   /** The name in the contract, for example `leases`. */
   readonly name: string;
