@@ -76,6 +76,12 @@ export const isPermanent = (path: string): boolean =>
   /^(?:components|admitted|conflicts)\//.test(path) ||
   isRecycledFile(basename(path));
 
+/** The node's links, without bridges and the connection to an API server. */
+function leftLinks(node: PodNamespace): readonly string[] {
+  const names = node.links().map((link) => link.name);
+  return names.filter((name) => !name.startsWith("br") && name !== apiLink);
+}
+
 /** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */
 export function openStage(init: InstallationInit): Stage {
   const plexus = installPlexus(init);
@@ -139,13 +145,7 @@ export function openStage(init: InstallationInit): Stage {
       return fresh;
     },
     files,
-    left: () => ({
-      ...files(),
-      links: node
-        .links()
-        .map((link) => link.name)
-        .filter((name) => !name.startsWith("br") && name !== apiLink),
-    }),
+    left: () => ({ ...files(), links: leftLinks(node) }),
     dispose() {
       for (const pod of pods) pod.dispose();
       node.dispose();

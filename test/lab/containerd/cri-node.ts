@@ -93,19 +93,7 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
       return { id, ips: [ip, ...additionalIps.map((each) => each.ip)], ...inside };
     },
     async environmentOf({ id }, podName, devices) {
-      const config = {
-        metadata: { name: "main" },
-        image: { image: sandboxImage },
-        CDIDevices: devices.map((name) => ({ name })),
-      };
-      const { containerId } = await client.call("CreateContainer", {
-        podSandboxId: id,
-        config,
-        sandboxConfig: configOf(podName, {}),
-      });
-      await client.call("StartContainer", { containerId });
-      const { info } = await client.call("ContainerStatus", { containerId, verbose: true });
-      const { pid } = JSON.parse(info["info"] ?? "") as { readonly pid: number };
+      const pid = await startContainer(client, id, configOf(podName, {}), devices);
       return readFileSync(containerd.hostPath(`/proc/${pid}/environ`), "utf8").split("\0");
     },
     async remove({ id }) {
@@ -121,6 +109,24 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
       stage.dispose();
     },
   };
+}
+
+/** Starts a container of the pod with these CDI devices; answers its process. */
+async function startContainer(
+  client: Containerd["client"],
+  podSandboxId: string,
+  sandboxConfig: SandboxConfig,
+  devices: readonly string[],
+): Promise<number> {
+  const config = {
+    metadata: { name: "main" },
+    image: { image: sandboxImage },
+    CDIDevices: devices.map((name) => ({ name })),
+  };
+  const { containerId } = await client.call("CreateContainer", { podSandboxId, config, sandboxConfig });
+  await client.call("StartContainer", { containerId });
+  const { info } = await client.call("ContainerStatus", { containerId, verbose: true });
+  return (JSON.parse(info["info"] ?? "") as { readonly pid: number }).pid;
 }
 
 /** Polls a condition for half a minute at most. */

@@ -170,19 +170,11 @@ export async function startServers(): Promise<RunningServers> {
 
 const urlOf = ({ port }: Processes): string => `https://${apiAddress}:${port}`;
 
-/** Opens servers for one test file. `end` is called after the file's own files are removed. */
-export function openServers(
-  { processes, authority, audit }: RunningServers,
-  { alsoAllowed = [] }: ApiServerInit,
-  end: () => Promise<void>,
-): ApiServer {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
-  const url = urlOf(processes);
-  const auditFrom = auditSize(audit);
-  const kubeconfig = (user: string, groups: readonly string[] = [], more: KubeconfigInit = {}): string =>
-    writeKubeconfig(directory, { url, authority }, user, groups, more);
-  const adminKubeconfig = kubeconfig("admin", ["system:masters"]);
-  const { objects, core } = adminClient(adminKubeconfig);
+/** Writes and reads the objects that tests need. */
+function objectsOf(
+  objects: ReturnType<typeof adminClient>["objects"],
+  core: ReturnType<typeof adminClient>["core"],
+): Pick<ApiServer, "pod" | "deletePod" | "network" | "namespace" | "statusOf" | "eventsOf"> {
   const replace = async (object: KubernetesObject): Promise<void> => {
     await objects.delete(object).catch(absent);
     await objects.create(object);
@@ -190,21 +182,7 @@ export function openServers(
   const namespace = async (name: string): Promise<void> => {
     await objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }).catch(exists);
   };
-  const mayRequest = (request: string): boolean => allowed.has(request) || alsoAllowed.includes(request);
   return {
-    url,
-    port: processes.port,
-    directory,
-    authority,
-    adminKubeconfig,
-    plexus: kubeconfig(plexusUser, ["system:serviceaccounts", "system:serviceaccounts:kube-system"]),
-    admin: objects,
-    kubeconfig,
-    async token() {
-      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
-      const made = await core.createNamespacedServiceAccountToken({ namespace: "kube-system", name: "plexus", body });
-      return made.status?.token ?? "";
-    },
     async pod(space, name, selection, more = {}, node = "node") {
       await namespace(space);
       const text = selection === undefined || typeof selection === "string" ? selection : JSON.stringify(selection);
@@ -244,6 +222,38 @@ export function openServers(
       const { items } = await core.listNamespacedEvent(events);
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
+  };
+}
+
+/** Opens servers for one test file. `end` is called after the file's own files are removed. */
+export function openServers(
+  { processes, authority, audit }: RunningServers,
+  { alsoAllowed = [] }: ApiServerInit,
+  end: () => Promise<void>,
+): ApiServer {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
+  const url = urlOf(processes);
+  const auditFrom = auditSize(audit);
+  const kubeconfig = (user: string, groups: readonly string[] = [], more: KubeconfigInit = {}): string =>
+    writeKubeconfig(directory, { url, authority }, user, groups, more);
+  const adminKubeconfig = kubeconfig("admin", ["system:masters"]);
+  const { objects, core } = adminClient(adminKubeconfig);
+  const mayRequest = (request: string): boolean => allowed.has(request) || alsoAllowed.includes(request);
+  return {
+    url,
+    port: processes.port,
+    directory,
+    authority,
+    adminKubeconfig,
+    plexus: kubeconfig(plexusUser, ["system:serviceaccounts", "system:serviceaccounts:kube-system"]),
+    admin: objects,
+    kubeconfig,
+    async token() {
+      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+      const made = await core.createNamespacedServiceAccountToken({ namespace: "kube-system", name: "plexus", body });
+      return made.status?.token ?? "";
+    },
+    ...objectsOf(objects, core),
     audit: (user) => readAudit(audit, auditFrom).filter((event) => user === undefined || event.user === user),
     cpuMs: () => processes.apiCpuMs(),
     connect: (node) => connect(node),

@@ -49,11 +49,50 @@ export interface FaultProxy {
   dispose(): Promise<void>;
 }
 
+/** The API server behind the proxy. */
+class Upstream {
+  readonly #url: string;
+  readonly #ca: Buffer;
+
+  constructor({ url, authority }: ApiServer) {
+    this.#url = url;
+    this.#ca = readFileSync(authority.certificate);
+  }
+
+  /** Resolves when the server has carried the request out. */
+  carriedOut(incoming: IncomingMessage, body: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const forwarded = this.#forward(incoming, (answer) => answer.resume().on("end", resolve));
+      forwarded.on("error", reject);
+      forwarded.end(body);
+    });
+  }
+
+  /** Passes the request and its answer on. */
+  passOn(incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): void {
+    const forwarded = this.#forward(incoming, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: "keep-alive" });
+      // The headers of a watch arrive long before its first event.
+      outgoing.flushHeaders();
+      answer.pipe(outgoing);
+    });
+    forwarded.on("error", () => incoming.socket.destroy());
+    outgoing.on("close", () => forwarded.destroy());
+    forwarded.end(body);
+  }
+
+  #forward(incoming: IncomingMessage, onAnswer: (answer: IncomingMessage) => void): ClientRequest {
+    const headers = { ...incoming.headers, connection: "close" };
+    const options = { method: incoming.method, headers, ca: this.#ca, agent: false } as const;
+    return httpsRequest(this.#url + (incoming.url ?? ""), options, onAnswer);
+  }
+}
+
 /** Starts a proxy in front of `api`. `certificate` replaces the certificate that the API server's authority issues for the proxy. */
 export async function startFaultProxy(api: ApiServer, certificate?: Certificate): Promise<FaultProxy> {
   const names = [`IP:${apiAddress}`];
   const serving = certificate ?? api.authority.issue("proxy", { commonName: "proxy", alternativeNames: names });
-  const ca = readFileSync(api.authority.certificate);
+  const upstream = new Upstream(api);
   const seen: SeenRequest[] = [];
   let scripted = 0;
   let decide: ((request: SeenRequest) => ProxyFault | undefined) | undefined;
@@ -69,7 +108,7 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
     if (fault.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
     if (fault.reset === true) incoming.socket.destroy();
     else if (fault.lose !== undefined) {
-      await answered(incoming, body);
+      await upstream.carriedOut(incoming, body);
       await fault.lose();
       incoming.socket.destroy();
     } else if (fault.answer !== undefined) {
@@ -81,32 +120,8 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
       outgoing.on("close", () => clearInterval(timer));
     } else if (fault.silent === true) {
       outgoing.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
-    } else passOn(incoming, body, outgoing);
+    } else upstream.passOn(incoming, body, outgoing);
   };
-  const forward = (incoming: IncomingMessage, onAnswer: (answer: IncomingMessage) => void): ClientRequest => {
-    const headers = { ...incoming.headers, connection: "close" };
-    const options = { method: incoming.method, headers, ca, agent: false } as const;
-    return httpsRequest(api.url + (incoming.url ?? ""), options, onAnswer);
-  };
-  /** Resolves when the server has carried the request out. */
-  const answered = (incoming: IncomingMessage, body: Buffer): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const forwarded = forward(incoming, (answer) => answer.resume().on("end", resolve));
-      forwarded.on("error", reject);
-      forwarded.end(body);
-    });
-  const passOn = (incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): void => {
-    const forwarded = forward(incoming, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: "keep-alive" });
-      // The headers of a watch arrive long before its first event.
-      outgoing.flushHeaders();
-      answer.pipe(outgoing);
-    });
-    forwarded.on("error", () => incoming.socket.destroy());
-    outgoing.on("close", () => forwarded.destroy());
-    forwarded.end(body);
-  };
-
   const server = createServer(
     { cert: readFileSync(serving.certificate), key: readFileSync(serving.key) },
     (incoming, outgoing) => {

@@ -65,6 +65,22 @@ async function tokenOf(api: ApiServer): Promise<string> {
   return (await core.createNamespacedServiceAccountToken({ ...metadata, body })).status?.token ?? "";
 }
 
+function spawnDaemon(daemon: string, configFile: string, logFile: string, apiPort: number) {
+  const log = openSync(logFile, "a");
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    KUBERNETES_SERVICE_HOST: apiAddress,
+    KUBERNETES_SERVICE_PORT: String(apiPort),
+    MULTUS_NODE_NAME: "node",
+  };
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", daemon, "-config", configFile], {
+    stdio: ["ignore", log, log],
+    env,
+  });
+  closeSync(log);
+  return child;
+}
+
 /** Starts the daemon with this default network, and installs the shim beside Plexus. */
 export async function startThickMultus(
   api: ApiServer,
@@ -98,18 +114,7 @@ export async function startThickMultus(
   };
   writeFileSync(configFile, JSON.stringify(config));
   const logFile = join(plexus.directory, "multus-daemon.log");
-  const log = openSync(logFile, "a");
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    KUBERNETES_SERVICE_HOST: apiAddress,
-    KUBERNETES_SERVICE_PORT: String(api.port),
-    MULTUS_NODE_NAME: "node",
-  };
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", daemon, "-config", configFile], {
-    stdio: ["ignore", log, log],
-    env,
-  });
-  closeSync(log);
+  const child = spawnDaemon(daemon, configFile, logFile, api.port);
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.kill("SIGKILL");

@@ -100,17 +100,7 @@ export async function startFaultProxy(
       await fault.sentAfter;
     }
     await proxy.before(`${method} ${url}`);
-    const [status, text] = await inTurn(neutron, async () => {
-      const forwarded = await fetch(`${neutron}${url}`, {
-        method,
-        headers: {
-          "content-type": "application/json",
-          ...(typeof request.headers["if-match"] === "string" ? { "if-match": request.headers["if-match"] } : {}),
-        },
-        ...(body === "" ? {} : { body }),
-      });
-      return [forwarded.status, await forwarded.text()] as const;
-    });
+    const [status, text] = await inTurn(neutron, () => forwarded(neutron, request, body));
     statuses.push(status);
     proxy.after(`${method} ${url}`);
     if (isLate || fault === "hang up after") return void request.socket.destroy();
@@ -121,6 +111,21 @@ export async function startFaultProxy(
   return Object.assign(proxy, {
     url: `${tls === undefined ? "http" : "https"}://${address}:${(server.address() as AddressInfo).port}`,
   });
+}
+
+/** Neutron's status and answer. */
+async function forwarded(
+  neutron: string,
+  { method = "", url = "", headers }: IncomingMessage,
+  body: string,
+): Promise<readonly [status: number, text: string]> {
+  const ifMatch = headers["if-match"];
+  const answer = await fetch(`${neutron}${url}`, {
+    method,
+    headers: { "content-type": "application/json", ...(typeof ifMatch === "string" ? { "if-match": ifMatch } : {}) },
+    ...(body === "" ? {} : { body }),
+  });
+  return [answer.status, await answer.text()];
 }
 
 function end(response: ServerResponse, { status, headers = {}, body = {} }: Fault): void {

@@ -59,28 +59,34 @@ export interface FabricHost {
   readonly ovsSocket?: string;
 }
 
+/** Starts the servers of OVSDB: of the switch, and of OVN's two databases. */
+function startDatabases({ at, run, start }: ReturnType<typeof programsIn>, shownSocket: string | undefined): void {
+  const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
+  for (const [name, schema] of Object.entries(schemas)) {
+    const sockets = [at(`${name}.sock`), ...(name === "conf" && shownSocket !== undefined ? [shownSocket] : [])];
+    run("ovsdb-tool", "create", at(`${name}.db`), join(neutronRoot, "usr/share", `${schema}.ovsschema`));
+    start(
+      "ovsdb-server",
+      at(`${name}.db`),
+      ...sockets.map((path) => `--remote=punix:${path}`),
+      `--unixctl=${at(`${name}.ctl`)}`,
+      "-vconsole:warn",
+    );
+  }
+}
+
 /** Starts the fabric. Resolves when Neutron answers; throws with the end of its log. */
 export async function startNeutron({ name: hostName, netns, ovsSocket: shownSocket }: FabricHost): Promise<Neutron> {
   // A file system in memory: on a busy disk SQLite's lock is held for seconds, and Neutron answers HTTP 500.
   const directory = mkdtempSync("/run/plexus-neutron-");
-  const { at, log, children, run, start, end, dispose: endPrograms } = programsIn(directory);
+  const programs = programsIn(directory);
+  const { at, log, children, run, start, end, dispose: endPrograms } = programs;
   const dispose = async (): Promise<void> => {
     await endPrograms();
     if (netns !== undefined) removeSwitchLinks(netns);
   };
   try {
-    const schemas = { conf: "openvswitch/vswitch", nb: "ovn/ovn-nb", sb: "ovn/ovn-sb" };
-    for (const [name, schema] of Object.entries(schemas)) {
-      const sockets = [at(`${name}.sock`), ...(name === "conf" && shownSocket !== undefined ? [shownSocket] : [])];
-      run("ovsdb-tool", "create", at(`${name}.db`), join(neutronRoot, "usr/share", `${schema}.ovsschema`));
-      start(
-        "ovsdb-server",
-        at(`${name}.db`),
-        ...sockets.map((path) => `--remote=punix:${path}`),
-        `--unixctl=${at(`${name}.ctl`)}`,
-        "-vconsole:warn",
-      );
-    }
+    startDatabases(programs, shownSocket);
     const ovsSocket = at("conf.sock");
     const vsctl = (...args: readonly string[]): string => run("ovs-vsctl", `--db=unix:${ovsSocket}`, "--no-wait", ...args);
     await untilReady(() => vsctl("init"), log);

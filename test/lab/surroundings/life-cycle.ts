@@ -35,28 +35,22 @@ export interface LifeCycle {
 /** Waits of one stage on a busy machine end after this time. */
 export const stageMs = 900_000;
 
-/** The whole life of a node beside this program. */
-export function lifeCycle(network: DefaultNetwork): LifeCycle {
-  const { title, plugins, list, daemon } = network;
-  let place: BesideCluster | undefined;
-  const at = (): BesideCluster => {
-    if (place === undefined) throw new Error("the life cycle has not been started");
-    return place;
-  };
-  const allocated = (): Promise<number> => network.allocated(at().cluster, at().node);
-  const lists = (): object => ({
-    plexus: beside.stepsOf(at().node, plexusFile),
-    network: beside.stepsOf(at().node, list.file),
-  });
-  const start = async (...names: readonly string[]): Promise<void> => {
-    await at().cluster.apply(...names.map((name) => beside.besidePod(name)));
-    await beside.ready(at().cluster, names);
-  };
-  const connected = async (...names: readonly string[]): Promise<void> => {
-    for (const name of names) await beside.connected(at().cluster, name);
-  };
+/** A node beside the program, and its states that the stages compare. */
+interface Life {
+  readonly network: DefaultNetwork;
+  readonly at: () => BesideCluster;
+  /** The steps of both configurations of the runtime. */
+  readonly lists: () => object;
+  readonly allocated: () => Promise<number>;
+  /** Creates pods, and waits for them. */
+  readonly start: (...names: readonly string[]) => Promise<void>;
+  readonly connected: (...names: readonly string[]) => Promise<void>;
+}
 
-  const stages: readonly Stage[] = [
+/** The stages with both programs on the node. */
+function stagesTogether({ network, at, lists, allocated, start, connected }: Life): readonly Stage[] {
+  const { title, list, daemon } = network;
+  return [
     {
       title: `installed before Plexus, ${title} is the default network of ten pods with a second network`,
       async run() {
@@ -118,6 +112,13 @@ export function lifeCycle(network: DefaultNetwork): LifeCycle {
         await expect.poll(allocated, beside.patient).toBe(12);
       },
     },
+  ];
+}
+
+/** The stages without one of the programs. */
+function stagesApart({ network, at, lists, allocated, start, connected }: Life): readonly Stage[] {
+  const { title, list } = network;
+  return [
     {
       title: `without ${title} deleted pods wait; they end, with no address left, once ${title} is there again`,
       async run() {
@@ -167,6 +168,30 @@ export function lifeCycle(network: DefaultNetwork): LifeCycle {
       },
     },
   ];
+}
+
+/** The whole life of a node beside this program. */
+export function lifeCycle(network: DefaultNetwork): LifeCycle {
+  const { title, plugins, list } = network;
+  let place: BesideCluster | undefined;
+  const at = (): BesideCluster => {
+    if (place === undefined) throw new Error("the life cycle has not been started");
+    return place;
+  };
+  const allocated = (): Promise<number> => network.allocated(at().cluster, at().node);
+  const lists = (): object => ({
+    plexus: beside.stepsOf(at().node, plexusFile),
+    network: beside.stepsOf(at().node, list.file),
+  });
+  const start = async (...names: readonly string[]): Promise<void> => {
+    await at().cluster.apply(...names.map((name) => beside.besidePod(name)));
+    await beside.ready(at().cluster, names);
+  };
+  const connected = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) await beside.connected(at().cluster, name);
+  };
+  const life: Life = { network, at, lists, allocated, start, connected };
+  const stages = [...stagesTogether(life), ...stagesApart(life)];
   return {
     skip: missingBeside(title, referencePlugins(...plugins), ...network.requirements),
     stages,
