@@ -10,8 +10,7 @@ import { labelProblem } from "../../../src/npwg/object-names.ts";
 import type { PlannedAttachment } from "../../store/journal/entry.ts";
 import type { Call, ConfigurationContext } from "../call.ts";
 import { readDefaultNetwork, readOtherDelegates } from "./default-network.ts";
-import { definitionNetwork } from "./definition-network.ts";
-import { networkOnDisk } from "./named-network.ts";
+import { definitionNetwork, networkOnDisk } from "./named-network.ts";
 
 /** Where an attachment's configuration came from. An attachment that only the result cache knows has no source. */
 export interface Origin {

@@ -1,17 +1,20 @@
-// Finds a network by its name in the host configuration (MC-06). A name is a NetworkAttachmentDefinition in multusNamespace, otherwise
-// a network that a client of the CRI Network API has set, otherwise a configuration in confDir. A path is a configuration file, or a
-// directory whose first configuration counts. Each call reads the files again.
+// Finds a network by its name: in the host configuration (MC-06), or in a NetworkAttachmentDefinition. Each call reads the files again.
+//
+// A name of the host configuration is a NetworkAttachmentDefinition in multusNamespace, otherwise a network that a client of the CRI Network API has set, otherwise a
+// configuration in confDir. A path is a configuration file, or a directory whose first configuration counts. A definition without a configuration means a network of the
+// node with the definition's name: one that a client has set, else a file of confDir (N1-10). The policy of the definition's namespace allows the network under a name of
+// its own, or refuses it.
 
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { filesWith, findNetwork } from "../../../src/cni/config-directory.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
-import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
-import { isPlexusName } from "../../../src/configuration/definition-policy.ts";
+import { type NetworkList, parseNetworkList, withName } from "../../../src/cni/network-list.ts";
+import { isPlexusName, boundNetworkName, isTrustedNamespace, mayUseFile } from "../../../src/configuration/definition-policy.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { definitionExtensions } from "../../../src/npwg/network-for-definition.ts";
+import { definitionExtensions, type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
 import { labelProblem } from "../../../src/npwg/object-names.ts";
 import {
   configurationFile,
@@ -23,7 +26,12 @@ import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { setNetworkList } from "../../store/networks/set-network.ts";
 import type { ConfigurationContext, PlanContext } from "../call.ts";
-import { definitionNetwork } from "./definition-network.ts";
+import type { DefinitionPolicy } from "../../../src/configuration/keys/definition-keys.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { broughtResultRefusal } from "../../../src/npwg/definition-plugins.ts";
+import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import type { BoundNetwork } from "../planned/attachment-plan.ts";
 
 /** A network that the host configuration names. */
 export interface NamedNetwork {
@@ -124,4 +132,53 @@ function warnOfUnusedDirectory({ warn }: ConfigurationContext, list: NetworkList
   warn(
     `${directory.value.path} has no effect: ${path} is a single configuration; write it as a list (plugins: [...]) to add plugins`,
   );
+}
+
+/** The definition's network. Faults: STORE_FAILED, and those of `networkFor`. */
+export function definitionNetwork(
+  { cniDir, confDir }: Pick<HostConfiguration, "cniDir" | "confDir">,
+  definition: NetworkAttachmentDefinition,
+): Result<DefinedNetwork> {
+  if (definition.config !== undefined) return networkFor(definition, undefined);
+  const set = setNetworkList(cniDir, definition.name);
+  if (!set.ok) return set;
+  if (set.value !== undefined) return ok({ list: set.value, path: undefined, warnings: [] });
+  const directory = readConfigurationDirectory(confDir);
+  return directory.ok ? networkFor(definition, directory.value) : directory;
+}
+
+/**
+ * Applies the policy to the network of a definition. A trusted definition's network stays as it is. A bound definition may name a file
+ * of the administrator only if a rule lists it, and its own network gets a name that no other source has. Its plugins bring no
+ * `prevResult`. Fault: DEFINITION_FORBIDDEN.
+ */
+export function boundNetwork(
+  policy: DefinitionPolicy,
+  { namespace, name, config }: NetworkAttachmentDefinition,
+  list: NetworkList,
+): Result<BoundNetwork> {
+  if (isTrustedNamespace(policy, namespace)) return ok({ list });
+  if (config === undefined) {
+    // The file is the administrator's own configuration, so that only its use needs a rule.
+    if (mayUseFile(policy, namespace, list.name)) return ok({ list });
+    const why = `has no spec.config, and no rule of definitions.rules lets namespace ${namespace} use the file's network ${quote(list.name, 64)} (key files)`;
+    return failed(fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${namespace}/${name} ${why}`));
+  }
+  const brought = broughtResultRefusal({ namespace, name }, list.plugins);
+  if (brought !== undefined) return failed(brought);
+  const renamed = renamedList(list, boundNetworkName(policy, namespace, list.name));
+  if (!renamed.ok) return renamed;
+  return ok({ list: renamed.value, binding: { definition: { namespace, name }, plugins: list.plugins } });
+}
+
+/** The renamed lists of watched definitions, so that a daemon renames each version once. */
+const renamedLists = new WeakMap<NetworkList, NetworkList>();
+
+function renamedList(list: NetworkList, name: string): Result<NetworkList> {
+  if (list.name === name) return ok(list);
+  const known = renamedLists.get(list);
+  if (known?.name === name) return ok(known);
+  const renamed = withName(list, name);
+  if (renamed.ok) renamedLists.set(list, renamed.value);
+  return renamed;
 }

@@ -158,7 +158,10 @@ function askedAttachment(
 ): NamelessAttachment {
   const plan = async (ifname: string): Promise<Result<AttachmentPlan>> => {
     if (cluster === undefined) return failed(fault("INTERNAL", "a network was selected without a source of definitions"));
-    const planned = await planDefinition(call, cluster, selection, attachmentOf(call, ifname), profile, { addedParameters, claimed });
+    const planned = await planDefinition(call, cluster, selection, attachmentOf(call, ifname), profile, {
+      addedParameters,
+      claimed,
+    });
     if (!planned.ok) return planned;
     const terms = { mainName: main.list.name, replacesDefault: main.request !== undefined };
     const reserved = reservedNameFault(call, planned.value, terms);

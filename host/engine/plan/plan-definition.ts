@@ -21,7 +21,7 @@ import type { DefinitionSource } from "../../cluster/cluster.ts";
 import type { PlanContext } from "../call.ts";
 import type { AttachmentPlan, BoundNetwork } from "../planned/attachment-plan.ts";
 import type { ClaimedNetwork } from "../planned/plan-feature.ts";
-import { boundNetwork, definitionNetwork } from "./definition-network.ts";
+import { boundNetwork, definitionNetwork } from "./named-network.ts";
 
 /** Notes of allocators that one message has. */
 const maxNotes = 4;

@@ -13,7 +13,7 @@ import {
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
 import type { DefinitionBinding } from "../../engine/planned/attachment-plan.ts";
-import { boundNetwork, definitionNetwork } from "../../engine/plan/definition-network.ts";
+import { boundNetwork, definitionNetwork } from "../../engine/plan/named-network.ts";
 import { readDefaultNetwork, readOtherDelegates } from "../../engine/plan/default-network.ts";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
