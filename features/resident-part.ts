@@ -99,7 +99,7 @@ export interface ResidentSettings {
   readonly connects?: readonly string[];
   /** Directories that the part writes beside other programs. */
   readonly directories?: readonly string[];
-  readonly make: (init: ResidentContext) => Promise<ResidentPart>;
+  readonly make: (context: ResidentContext) => Promise<ResidentPart>;
 }
 
 /** A feature's description of its part in the daemon. */

@@ -31,18 +31,18 @@ export const resident: ResidentFeature = {
     if (options === undefined) return undefined;
     const { socket, cdiDirectory } = options;
     const directories = cdiDirectory === undefined ? [] : [cdiDirectory];
-    return { statusName: "claims", sockets: [socket], directories, make: (init) => claimsPart(options, init) };
+    return { statusName: "claims", sockets: [socket], directories, make: (context) => claimsPart(options, context) };
   },
 };
 
-async function claimsPart(options: ClaimOptions, init: ResidentContext): Promise<ResidentPart> {
-  const { nodeName, log } = init;
+async function claimsPart(options: ClaimOptions, context: ResidentContext): Promise<ResidentPart> {
+  const { nodeName, log } = context;
   if (nodeName === undefined) {
     log("warn", "claims: the driver is off: the node's name in the Kubernetes API is not known (--node-name)");
     return { sentence: "off: the node's name is not known" };
   }
   const { ClaimDriver } = await import("./driver/claim-driver.ts");
-  const driver = new ClaimDriver(options, { ...init, nodeName });
+  const driver = new ClaimDriver(options, { ...context, nodeName });
   return {
     get sentence() {
       return driver.sentence;
@@ -52,7 +52,7 @@ async function claimsPart(options: ClaimOptions, init: ResidentContext): Promise
     stop: async () => driver.stop(),
     close: () => driver.close(),
     linksSeen: ({ stateDirectory, key, faults }) => {
-      if (resolve(stateDirectory) === resolve(init.stateDirectory)) driver.reports.noteLinks(key, faults);
+      if (resolve(stateDirectory) === resolve(context.stateDirectory)) driver.reports.noteLinks(key, faults);
     },
     noteCall: (configuration, environment, reply) => {
       if (configuration.claims) driver.reports.noteCall(configuration, environment, reply);

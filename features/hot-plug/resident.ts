@@ -12,10 +12,10 @@ export const resident: ResidentFeature = {
 };
 
 /** Makes the part. */
-async function hotPlugPart(init: ResidentContext): Promise<ResidentPart> {
+async function hotPlugPart(context: ResidentContext): Promise<ResidentPart> {
   const { HotPlug } = await import("./follow/hot-plug.ts");
-  const metrics = init.metrics.with(hotPlugMetrics);
-  const hotPlug = new HotPlug(init, ({ attached, detached, failed: hasFailed }) => {
+  const metrics = context.metrics.with(hotPlugMetrics);
+  const hotPlug = new HotPlug(context, ({ attached, detached, failed: hasFailed }) => {
     metrics.add("plexus_hot_plug_changes_total", { change: "attach" }, attached);
     metrics.add("plexus_hot_plug_changes_total", { change: "detach" }, detached);
     if (hasFailed) metrics.add("plexus_hot_plug_failures_total", {});

@@ -10,10 +10,10 @@ export const resident: ResidentFeature = {
   read: () => ({ sockets: [], make: countersPart }),
 };
 
-async function countersPart(init: ResidentContext): Promise<ResidentPart> {
+async function countersPart(context: ResidentContext): Promise<ResidentPart> {
   const { LinkCounters } = await import("./node/link-counters.ts");
-  const counters = new LinkCounters(init);
-  init.metrics.onScrape(() => counters.ask());
+  const counters = new LinkCounters(context);
+  context.metrics.onScrape(() => counters.ask());
   return {
     start: () => counters.start(),
     stop: () => counters.stop(),

@@ -9,9 +9,9 @@ export const resident: ResidentFeature = {
   read: () => ({ statusName: "linkWatch", sockets: [], make: linkWatchPart }),
 };
 
-async function linkWatchPart(init: ResidentContext): Promise<ResidentPart> {
+async function linkWatchPart(context: ResidentContext): Promise<ResidentPart> {
   const { LinkWatch } = await import("./follow/link-watch.ts");
-  const watch = new LinkWatch(init);
+  const watch = new LinkWatch(context);
   return {
     get sentence() {
       return watch.sentence;

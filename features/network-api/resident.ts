@@ -36,7 +36,7 @@ export const resident: ResidentFeature = {
     return {
       sockets: api === undefined ? [] : [api.socket],
       connects: feed === undefined ? [] : [feed.socket],
-      make: (init) => networkApiPart(api, feed, init),
+      make: (context) => networkApiPart(api, feed, context),
     };
   },
 };
@@ -44,20 +44,20 @@ export const resident: ResidentFeature = {
 async function networkApiPart(
   api: NetworkApiOptions | undefined,
   feed: FeedOptions | undefined,
-  init: ResidentContext,
+  context: ResidentContext,
 ): Promise<ResidentPart> {
-  const warn = (text: string): void => init.log("warn", text);
+  const warn = (text: string): void => context.log("warn", text);
   let served: NetworkApi | undefined;
   if (api !== undefined) {
     const module = await import("./server/network-api.ts");
-    served = new module.NetworkApi(api, init);
+    served = new module.NetworkApi(api, context);
   }
   let fed: NetworkFeed | undefined;
   let isClosed = false;
   return {
     listen: async () => served?.listen() ?? ok(undefined),
     start: async () => {
-      const source = feed && (await init.apiFromStart());
+      const source = feed && (await context.apiFromStart());
       if (source === undefined || feed === undefined) return;
       const module = await import("./server/network-feed.ts");
       // The daemon may end while it waits for the API.

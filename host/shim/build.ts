@@ -164,8 +164,8 @@ function readStamp(path: string): z.infer<typeof Stamp> | undefined {
  * Makes the shim, `outDir/plexus`. Replaces the file and never writes to it: it may be running. Throws with the compiler's output where no
  * linkage works.
  */
-export function buildShim(init: BuildSettings): Promise<BuiltProgram> {
-  return buildProgram({ ...init, name: "plexus", sources: shimSources(), headers: filesEnding(directory, ".h"), bare: true });
+export function buildShim(settings: BuildSettings): Promise<BuiltProgram> {
+  return buildProgram({ ...settings, name: "plexus", sources: shimSources(), headers: filesEnding(directory, ".h"), bare: true });
 }
 
 /** Makes `outDir/NAME` as `buildShim` makes the shim. */

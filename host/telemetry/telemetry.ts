@@ -53,7 +53,7 @@ const maxStates = 8;
 /** The telemetry of one daemon. */
 export class Telemetry {
   readonly #clock: Clock;
-  readonly #init: TelemetrySettings;
+  readonly #settings: TelemetrySettings;
   readonly #observed: Observed;
   readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
@@ -65,9 +65,9 @@ export class Telemetry {
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
 
-  constructor(clock: Clock, init: TelemetrySettings, observed: Observed) {
+  constructor(clock: Clock, settings: TelemetrySettings, observed: Observed) {
     this.#clock = clock;
-    this.#init = init;
+    this.#settings = settings;
     this.#observed = observed;
     const { metrics } = observed;
     this.#calls = new RecentCalls(clock);
@@ -77,9 +77,9 @@ export class Telemetry {
       (outcome, spans) => metrics.add("plexus_spans_total", { outcome }, spans),
       (text) => this.warn(text),
     );
-    this.#spans = init.collector && new SpanExporter(init.collector, onSpans);
-    this.#addState(init.stateDirectory, defaultLeaseDirectory);
-    metrics.set("plexus_build_info", { version: init.version }, 1);
+    this.#spans = settings.collector && new SpanExporter(settings.collector, onSpans);
+    this.#addState(settings.stateDirectory, defaultLeaseDirectory);
+    metrics.set("plexus_build_info", { version: settings.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
     this.#loop = new LoopDelay(() => observed.queue().active > 0, clock.now);
     collectProcess(metrics, this.#loop, this.#since);
@@ -95,7 +95,7 @@ export class Telemetry {
     this.#loop.watch();
     const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
     const [failures, calls, shadows] = [this.#failures, this.#calls, this.#shadows];
-    const [clock, log] = [this.#clock, this.#init.log];
+    const [clock, log] = [this.#clock, this.#settings.log];
     return new CallWatch({ clock, metrics, log, failures, calls, shadows, spans: this.#spans, addState }, request);
   }
 
@@ -108,7 +108,7 @@ export class Telemetry {
 
   /** Logs a message that belongs to no call. */
   log(level: "info" | "warn", text: string): void {
-    this.#init.log.write(level, {}, text);
+    this.#settings.log.write(level, {}, text);
   }
 
   /** Logs a warning that belongs to no call. */
@@ -154,7 +154,7 @@ export class Telemetry {
       kind: "NodeStatus",
       time: this.#clock.date().toISOString(),
       daemon: {
-        version: this.#init.version,
+        version: this.#settings.version,
         pid: process.pid,
         since: this.#since.toISOString(),
         socket: this.#observed.socket,

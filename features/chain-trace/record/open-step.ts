@@ -44,7 +44,7 @@ type OpenCall = { -readonly [K in keyof ImportCall]: ImportCall[K] };
 export class OpenStep {
   /** The steps that ran within this one: those of nested calls and of its delegate. */
   readonly steps: OpenStep[] = [];
-  readonly #init: StepToRecord;
+  readonly #recorded: StepToRecord;
   #stdin: string;
   readonly #omitted = new Set<string>();
   readonly #calls: OpenCall[] = [];
@@ -58,29 +58,29 @@ export class OpenStep {
   #ms: number | undefined;
   #outcome: TracedOutcome = { ok: true, stdout: "" };
 
-  constructor(init: StepToRecord) {
-    this.#init = init;
-    this.#stdin = this.#keptInput(init.running.step.stdin);
+  constructor(recorded: StepToRecord) {
+    this.#recorded = recorded;
+    this.#stdin = this.#keptInput(recorded.running.step.stdin);
   }
 
   get kind(): StepKind {
-    return this.#init.kind;
+    return this.#recorded.kind;
   }
 
   get purpose(): StepPurpose {
-    return this.#init.purpose;
+    return this.#recorded.purpose;
   }
 
   get type(): string {
-    return this.#init.running.step.plugin.type;
+    return this.#recorded.running.step.plugin.type;
   }
 
   get network(): string {
-    return this.#init.running.network;
+    return this.#recorded.running.network;
   }
 
   get ifname(): string {
-    return this.#init.running.ifname;
+    return this.#recorded.running.ifname;
   }
 
   /** Records a detail of the step. */
@@ -133,7 +133,7 @@ export class OpenStep {
   }
 
   record(): StepRecord {
-    const { running, kind, purpose, startMs } = this.#init;
+    const { running, kind, purpose, startMs } = this.#recorded;
     const { step, origin, network, ifname } = running;
     if (this.#ms === undefined) this.#omitted.add("outcome");
     const component = this.#component && { ...this.#component, calls: this.#calls, log: this.#log, usage: this.#usage };
@@ -167,7 +167,7 @@ export class OpenStep {
     this.#calls.push(call);
     const encoded = this.#bounded(args);
     if (encoded !== undefined) call.args = encoded;
-    this.#open.set(number, { call, begun: this.#init.now(), isKept: encoded !== undefined });
+    this.#open.set(number, { call, begun: this.#recorded.now(), isKept: encoded !== undefined });
   }
 
   #end({ call: number, answer, failed }: ImportEnded): void {
@@ -175,7 +175,7 @@ export class OpenStep {
     if (open === undefined) return;
     this.#open.delete(number);
     const { call, begun, isKept } = open;
-    call.ms = rounded(this.#init.now() - begun);
+    call.ms = rounded(this.#recorded.now() - begun);
     const [value] = this.#bounded([answer]) ?? [];
     if (failed || value === undefined || !isKept) return;
     call.answer = value;
@@ -185,7 +185,7 @@ export class OpenStep {
   /** Values as JSON; undefined if the trace would exceed its size. */
   #bounded(values: readonly unknown[]): readonly unknown[] | undefined {
     const encoded = values.map((value) => encodeValue(value));
-    if (this.#init.budget.charge(JSON.stringify(encoded).length)) return encoded;
+    if (this.#recorded.budget.charge(JSON.stringify(encoded).length)) return encoded;
     this.#omitted.add("calls");
     return undefined;
   }
@@ -198,11 +198,11 @@ export class OpenStep {
   }
 
   #hide(stdin: string): void {
-    this.#init.unrecorded(secretValues({ stdin, env: [] }));
+    this.#recorded.unrecorded(secretValues({ stdin, env: [] }));
   }
 
   #kept(text: string, field: string): string {
-    const kept = this.#init.budget.take(text);
+    const kept = this.#recorded.budget.take(text);
     if (kept === undefined) this.#omitted.add(field);
     return kept ?? "";
   }

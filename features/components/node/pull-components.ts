@@ -50,20 +50,20 @@ type Ready =
 const maxBytes = artifactLimits.componentBytes;
 
 /** Installs the list. Faults of registries, layouts, signatures, admission and files; the message names the component. */
-export async function pullComponents(init: ComponentPull): Promise<Result<PullReport>> {
-  const { list, directory, lockFile } = init;
+export async function pullComponents(pull: ComponentPull): Promise<Result<PullReport>> {
+  const { list, directory, lockFile } = pull;
   const lock = readLockFile(lockFile);
   if (!lock.ok) return lock;
   const ready: Ready[] = [];
   for (const component of list.components) {
-    const each = await prepare(component, lock.value, init);
+    const each = await prepare(component, lock.value, pull);
     if (!each.ok) return failed({ ...each.fault, msg: `${component.type}: ${each.fault.msg}` });
     ready.push(each.value);
   }
   const listed = new Set(list.components.map(({ type }) => type));
   const others = lock.value.filter(({ type }) => !listed.has(type));
   // Components of another plugin directory are none of this list's.
-  const removable = init.isComplete ? others.filter(({ type, file }) => file === fileOf(directory, type)) : [];
+  const removable = pull.isComplete ? others.filter(({ type, file }) => file === fileOf(directory, type)) : [];
   const kept = others.filter((each) => !removable.includes(each));
   // An entry comes before its file: a component without an entry would count as an administrator's.
   const isNew = ({ type }: LockedComponent): boolean => !lock.value.some((each) => each.type === type);
@@ -93,9 +93,13 @@ function fileOf(directory: string, type: string): string {
 }
 
 /** Fetches and verifies a component, unless the node has it already. */
-async function prepare(component: ListedComponent, lock: readonly LockedComponent[], init: ComponentPull): Promise<Result<Ready>> {
+async function prepare(
+  component: ListedComponent,
+  lock: readonly LockedComponent[],
+  pull: ComponentPull,
+): Promise<Result<Ready>> {
   const { type, reference, digest } = component;
-  const file = fileOf(init.directory, type);
+  const file = fileOf(pull.directory, type);
   const source = referenceText(reference);
   let present: string | undefined;
   try {
@@ -104,7 +108,7 @@ async function prepare(component: ListedComponent, lock: readonly LockedComponen
     return failed(storeFault("reading", file, error));
   }
   const locked = lock.find((each) => each.type === type && each.file === file);
-  const isIntact = locked !== undefined && locked.digest === present && (await isStillRight(component, locked, init.list.keys));
+  const isIntact = locked !== undefined && locked.digest === present && (await isStillRight(component, locked, pull.list.keys));
   const isPinned =
     locked !== undefined &&
     (reference.digest === undefined
@@ -112,7 +116,7 @@ async function prepare(component: ListedComponent, lock: readonly LockedComponen
       : reference.digest === locked.manifestDigest) &&
     (digest === undefined || digest === locked.digest);
   if (isIntact && isPinned) return ok({ locked: { ...locked, source, signer: component.signedBy }, fetched: undefined });
-  const fetched = await fetchVerified(component, init);
+  const fetched = await fetchVerified(component, pull);
   if (!fetched.ok) {
     // A tag may lead to a newer component, but a node that starts again without its registry keeps what it has.
     const isOther = !isIntact || locked.source !== source || (digest !== undefined && digest !== locked.digest);
@@ -121,7 +125,7 @@ async function prepare(component: ListedComponent, lock: readonly LockedComponen
   }
   const { bytes, signed, manifestDigest } = fetched.value;
   const found = digestOf(bytes);
-  if (present !== undefined && locked === undefined && present !== found && !init.force)
+  if (present !== undefined && locked === undefined && present !== found && !pull.force)
     return failed(fault("COMPONENT_OCCUPIED", `${file} was not installed by plexusctl component; its digest is ${present}`));
   return ok({
     locked: { type, file, digest: found, manifestDigest, source, signer: component.signedBy },

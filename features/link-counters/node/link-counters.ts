@@ -40,7 +40,7 @@ interface Kept extends Counted {
 
 /** The counters of one daemon. */
 export class LinkCounters {
-  readonly #init: ResidentContext;
+  readonly #context: ResidentContext;
   readonly #metrics;
   readonly #states: readonly { readonly directory: string; readonly entries: EntryList }[];
   /** The configurations with the key, by state directory and name. */
@@ -55,10 +55,10 @@ export class LinkCounters {
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
 
-  constructor(init: ResidentContext) {
-    this.#init = init;
-    this.#metrics = init.metrics.with(linkCounterMetrics);
-    this.#states = init.directories.map((path) => {
+  constructor(context: ResidentContext) {
+    this.#context = context;
+    this.#metrics = context.metrics.with(linkCounterMetrics);
+    this.#states = context.directories.map((path) => {
       const directory = resolve(path);
       return { directory, entries: new EntryList(new Journal(directory), directory) };
     });
@@ -82,7 +82,7 @@ export class LinkCounters {
 
   /** Begins to read if the last readings are old. Never waits, so a scrape enters no network namespace. */
   ask(): void {
-    this.#askedAt = this.#init.clock.now();
+    this.#askedAt = this.#context.clock.now();
     this.#begin();
   }
 
@@ -92,7 +92,7 @@ export class LinkCounters {
       const { receive, transmit } = reading;
       return { pod, ifname, network, receive, transmit, rates: perSecond };
     });
-    const ageMs = this.#readAt === undefined ? null : this.#init.clock.now() - this.#readAt;
+    const ageMs = this.#readAt === undefined ? null : this.#context.clock.now() - this.#readAt;
     return { apiVersion: "plexus/v1", kind: "LinkTraffic", ageMs, links };
   }
 
@@ -104,13 +104,13 @@ export class LinkCounters {
   }
 
   #begin(): void {
-    const now = this.#init.clock.now();
+    const now = this.#context.clock.now();
     if (this.#hasStopped || this.#on.size === 0 || this.#round !== undefined) return;
     if (now - this.#askedAt > idleMs || (this.#readAt !== undefined && now - this.#readAt < maxAgeMs)) return;
     this.#round = this.#read()
       .catch((error: unknown) => {
         if (error instanceof ShimGone) return;
-        this.#init.log("warn", `link-counters: ${inertLine(error instanceof Error ? error.message : String(error), 1024)}`);
+        this.#context.log("warn", `link-counters: ${inertLine(error instanceof Error ? error.message : String(error), 1024)}`);
       })
       .finally(() => {
         this.#round = undefined;
@@ -120,16 +120,16 @@ export class LinkCounters {
   }
 
   async #read(): Promise<void> {
-    const agent = this.#init.agent();
+    const agent = this.#context.agent();
     if (agent === undefined) return;
     const kept = new Map<string, Kept>();
-    const beganAt = this.#init.clock.now();
+    const beganAt = this.#context.clock.now();
     await this.#earlier;
     const { pods, entries } = await this.#pods();
     if (entries !== undefined) this.#readings.keepOnly(entries);
     const readOne = async ({ netns, cookie, links }: Pod): Promise<void> => {
       const counters = await readCounters(agent.shim, { netns, cookie, indexes: links.map(({ index }) => index) });
-      const readAt = this.#init.clock.now();
+      const readAt = this.#context.clock.now();
       for (const link of links) {
         const found = counters.find(({ index }) => index === link.index);
         if (found === undefined) continue;

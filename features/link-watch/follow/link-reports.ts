@@ -15,7 +15,7 @@ const maxNamed = 5;
 /** The reports of one daemon. Containers are named by their keys. */
 export class LinkReports {
   readonly lost = new LostLinks();
-  readonly #init: ResidentContext;
+  readonly #context: ResidentContext;
   readonly #metrics;
   /** The last failure of each container: the same is not logged twice. */
   readonly #failures = new Map<string, string>();
@@ -26,10 +26,10 @@ export class LinkReports {
   /** ms of the time of day. */
   readonly #startedAt: number;
 
-  constructor(init: ResidentContext) {
-    this.#init = init;
-    this.#startedAt = init.clock.date().getTime();
-    this.#metrics = init.metrics.with(linkWatchMetrics);
+  constructor(context: ResidentContext) {
+    this.#context = context;
+    this.#startedAt = context.clock.date().getTime();
+    this.#metrics = context.metrics.with(linkWatchMetrics);
   }
 
   /** The lost links in one line, for the status. */
@@ -64,12 +64,12 @@ export class LinkReports {
   /** Confirms the faults, and tells the pod what has changed. Answers the reason why it could not. Throws ShimGone. */
   async tellPod(key: string, watched: Watched, agent: Agent): Promise<string | undefined> {
     const { state, listed, container } = watched;
-    const now = this.#init.clock.date().toISOString();
+    const now = this.#context.clock.date().toISOString();
     const settled = await settleContainer(state, agent, listed, (faults) => {
       const changes = this.lost.changes(key, faults);
       for (const { after, ifname } of changes) {
         const text = after?.why ?? `${ifname} is as its attachment left it again`;
-        this.#init.log(after === undefined ? "info" : "warn", inertLine(`link-watch: ${container.pod}: ${text}`, maxLine));
+        this.#context.log(after === undefined ? "info" : "warn", inertLine(`link-watch: ${container.pod}: ${text}`, maxLine));
         if (after !== undefined) this.#metrics.add("plexus_link_losses_total", { fault: after.kind });
       }
       this.lost.keep(key, container.pod, faults, now);
@@ -77,7 +77,7 @@ export class LinkReports {
       this.countLost();
       return { events: eventsOf(changes), conditions: conditionsOf(faults, now) };
     });
-    this.lost.noteTold(key, this.#init.clock.now());
+    this.lost.noteTold(key, this.#context.clock.now());
     if (!settled.ok) {
       // The faults are known by now, and the pod does not know them.
       this.#untold.add(key);
@@ -92,7 +92,7 @@ export class LinkReports {
   async tellFailedRepair(key: string, watched: Watched, agent: Agent, message: string): Promise<void> {
     const { state, listed, container } = watched;
     if (!this.#warnOnce(key, container.pod, message)) return;
-    const now = this.#init.clock.date().toISOString();
+    const now = this.#context.clock.date().toISOString();
     await settleContainer(state, agent, listed, (faults) => ({
       events: [{ reason: "InterfaceRepairFailed", message }],
       conditions: conditionsOf(faults, now),
@@ -123,7 +123,7 @@ export class LinkReports {
   }
 
   warn(text: string): void {
-    this.#init.log("warn", `link-watch: ${inertLine(text, maxLine)}`);
+    this.#context.log("warn", `link-watch: ${inertLine(text, maxLine)}`);
   }
 
   /** False: this failure is the container's last one, and was logged. */
@@ -135,6 +135,6 @@ export class LinkReports {
   }
 
   #tellParts({ state, listed }: Watched, faults: LinkFaults): void {
-    this.#init.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
+    this.#context.linksSeen({ stateDirectory: state.stateDirectory, key: listed.key, faults });
   }
 }

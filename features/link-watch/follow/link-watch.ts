@@ -30,7 +30,7 @@ type Told = Done | Failed;
 
 /** The watch of one daemon. */
 export class LinkWatch {
-  readonly #init: ResidentContext;
+  readonly #context: ResidentContext;
   readonly #containers: WatchedContainers;
   readonly #reports: LinkReports;
   readonly #queue: WorkQueue;
@@ -42,19 +42,19 @@ export class LinkWatch {
   #round: NodeJS.Timeout | undefined;
   #collect: NodeJS.Timeout | undefined;
 
-  constructor(init: ResidentContext) {
-    this.#init = init;
-    this.#reports = new LinkReports(init);
-    this.#looks = new PodLooks(init.clock, this.#node);
-    this.#follower = new NodeFollower(this.#node, init.agent, (change) => this.#nodeChanged(change));
-    this.#containers = new WatchedContainers(init.directories, {
-      takeLock: init.takeLock,
+  constructor(context: ResidentContext) {
+    this.#context = context;
+    this.#reports = new LinkReports(context);
+    this.#looks = new PodLooks(context.clock, this.#node);
+    this.#follower = new NodeFollower(this.#node, context.agent, (change) => this.#nodeChanged(change));
+    this.#containers = new WatchedContainers(context.directories, {
+      takeLock: context.takeLock,
       look: (agent, container) => this.#looks.look(agent, container),
       log: (lines) => {
         for (const line of lines.split("\n")) if (line !== "") this.#reports.warn(line);
       },
     });
-    this.#queue = new WorkQueue((key) => this.#work(key), init.clock, workers);
+    this.#queue = new WorkQueue((key) => this.#work(key), context.clock, workers);
   }
 
   /** The state in one line, for the status. */
@@ -141,7 +141,7 @@ export class LinkWatch {
 
   async #work(key: string): Promise<WorkOutcome> {
     const watched = this.#containers.all.get(key);
-    const agent = this.#init.agent();
+    const agent = this.#context.agent();
     // An agent that connects begins a round.
     if (watched === undefined || agent === undefined) return { kind: "done" };
     const leftMs = this.#looks.pauseMs(watched.container.netns);
@@ -167,7 +167,7 @@ export class LinkWatch {
   /** Tells the pod its faults, if it does not know them and the pause since the last ones is over. */
   async #tell(key: string, watched: Watched, agent: Agent, faults: LinkFaults): Promise<Told> {
     if (this.#reports.isTold(key, faults)) return { kind: "done" };
-    const pauseMs = this.#reports.lost.tellingPauseMs(key, this.#init.clock.now());
+    const pauseMs = this.#reports.lost.tellingPauseMs(key, this.#context.clock.now());
     if (pauseMs > 0) return { kind: "again", afterMs: pauseMs };
     const why = await this.#reports.tellPod(key, watched, agent);
     return why === undefined ? { kind: "done" } : this.#failed(key, why);
@@ -175,7 +175,7 @@ export class LinkWatch {
 
   /** Attaches lost links again whose pause is over. */
   async #repair(key: string, watched: Watched, agent: Agent, faults: LinkFaults): Promise<Done> {
-    const { now } = this.#init.clock;
+    const { now } = this.#context.clock;
     const { lost } = this.#reports;
     let againMs = Infinity;
     for (const [ifname, { mayRepair }] of this.#containers.wantsRepair(watched) ? faults : []) {
@@ -186,7 +186,7 @@ export class LinkWatch {
         continue;
       }
       const isLost: IsLost = (entry) => this.#looks.mayRepair(agent, entry, ifname);
-      const repaired = await this.#init.changes().repair(watched.listed.key.containerId, ifname, isLost);
+      const repaired = await this.#context.changes().repair(watched.listed.key.containerId, ifname, isLost);
       // The link came back meanwhile, or the attachment is another one: the next look says so.
       if (repaired.ok && repaired.value === "held") {
         againMs = Math.min(againMs, heldMs);

@@ -26,9 +26,9 @@ export async function undoOrAbandon(
   call: Call,
   entry: JournalEntry,
   netns: string,
-  init: Omit<UndoOptions, "keeper"> = {},
+  options: Omit<UndoOptions, "keeper"> = {},
 ): Promise<Result<void>> {
-  const undone = await undoEntry(call, withoutReusedAddresses(call, entry), netns, init);
+  const undone = await undoEntry(call, withoutReusedAddresses(call, entry), netns, options);
   return undone.ok ? undone : countFailedDel(call, entry, netns, undone.fault);
 }
 

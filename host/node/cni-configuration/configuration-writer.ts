@@ -18,7 +18,7 @@ const intervalMs = 5_000;
 
 /** The writer of one daemon. */
 export class ConfigurationWriter {
-  readonly #init: WriterSettings;
+  readonly #settings: WriterSettings;
   readonly #deps: ConfigurationWriterDeps;
   readonly #path: string;
   readonly #file: WrittenFile;
@@ -40,20 +40,20 @@ export class ConfigurationWriter {
   #isMountLost = false;
   #stopped = false;
 
-  constructor(init: WriterSettings, deps: ConfigurationWriterDeps) {
-    this.#init = init;
+  constructor(settings: WriterSettings, deps: ConfigurationWriterDeps) {
+    this.#settings = settings;
     this.#deps = deps;
-    this.#path = join(init.directory, init.fileName);
+    this.#path = join(settings.directory, settings.fileName);
     this.#file = new WrittenFile(this.#path, {
-      files: init.files ?? directFiles,
+      files: settings.files ?? directFiles,
       clock: deps.clock,
       log: deps.log,
       onChange: deps.onChange,
       lookAgain: (ms) => this.#lookAgain(ms),
       onEdit: (edit) => this.#tell(edit),
     });
-    this.#mounts = new LostMount([init.directory, init.binDir]);
-    this.#looks = new DirectoryLooks(init, deps, this.#path, this.#file, (ms) => this.#lookAgain(ms));
+    this.#mounts = new LostMount([settings.directory, settings.binDir]);
+    this.#looks = new DirectoryLooks(settings, deps, this.#path, this.#file, (ms) => this.#lookAgain(ms));
   }
 
   /** Path of the file. */
@@ -72,8 +72,8 @@ export class ConfigurationWriter {
 
   /** Begins to watch the directory and the template. */
   async start(): Promise<void> {
-    const { directory, template, binDir } = this.#init;
-    await removeTemporaries(directory, this.#init.files ?? directFiles);
+    const { directory, template, binDir } = this.#settings;
+    await removeTemporaries(directory, this.#settings.files ?? directFiles);
     // A removal of Plexus that was begun goes on after a restart of the daemon.
     const before = this.#file.read();
     const retirement = before.ok && before.value !== undefined ? readMark(before.value)?.retirement : undefined;

@@ -32,7 +32,7 @@ const pollMs = 250;
 
 /** The looks of one daemon. */
 export class DirectoryLooks {
-  readonly #init: WriterSettings;
+  readonly #settings: WriterSettings;
   readonly #deps: ConfigurationWriterDeps;
   readonly #path: string;
   readonly #file: WrittenFile;
@@ -48,19 +48,19 @@ export class DirectoryLooks {
 
   /** `path`: that of the file. `lookAgain`: requests a look after `ms`. */
   constructor(
-    init: WriterSettings,
+    settings: WriterSettings,
     deps: ConfigurationWriterDeps,
     path: string,
     file: WrittenFile,
     lookAgain: (ms: number) => void,
   ) {
-    this.#init = init;
+    this.#settings = settings;
     this.#deps = deps;
     this.#path = path;
     this.#file = file;
     this.#lookAgain = lookAgain;
-    this.#shim = new ShimPresence(init.binDir, init.needsShim);
-    this.#steps = new KeptSteps(init.foreignSteps, init.binDir);
+    this.#shim = new ShimPresence(settings.binDir, settings.needsShim);
+    this.#steps = new KeptSteps(settings.foreignSteps, settings.binDir);
   }
 
   /** The template's `cniDir`; undefined if the template names none or was never read. */
@@ -70,7 +70,7 @@ export class DirectoryLooks {
 
   /** Writes or removes the file. `state`: the state after the last look, and Plexus' place on the node now. */
   async bringUpToDate(state: WrittenState): Promise<FileState> {
-    const { pinned, binDir } = this.#init;
+    const { pinned, binDir } = this.#settings;
     const unchanged = (problem: Fault | undefined): FileState => ({ ...state, problem });
     if (state.standing === "withdrawn") {
       const removed = await this.#file.remove();
@@ -80,8 +80,8 @@ export class DirectoryLooks {
       this.#lookAgain(pollMs);
       return unchanged(undefined);
     }
-    const templateText = readText(this.#init.template);
-    const template = templateText.ok ? readTemplate(templateText.value, this.#init.template) : templateText;
+    const templateText = readText(this.#settings.template);
+    const template = templateText.ok ? readTemplate(templateText.value, this.#settings.template) : templateText;
     if (template.ok) this.#type = template.value.type;
     // Also with a file in force: a runtime that finds no shim fails each pod, and nothing else says so.
     const shimMissing = this.#shim.missing(this.#type);
@@ -89,7 +89,7 @@ export class DirectoryLooks {
     if (!template.ok) return unchanged(template.fault);
     const cniDir = memberValue(template.value.plugin, "cniDir");
     if (typeof cniDir === "string") this.#stateDirectory = cniDir;
-    const read = readConfigurationDirectory(this.#init.directory);
+    const read = readConfigurationDirectory(this.#settings.directory);
     if (!read.ok) return unchanged(read.fault);
     const look: Look = {
       template: template.value,
@@ -130,7 +130,7 @@ export class DirectoryLooks {
     const text = writtenText(template, {
       clusterNetwork: network.path,
       capabilities: network.capabilities ?? known,
-      kubeconfig: this.#init.kubeconfig,
+      kubeconfig: this.#settings.kubeconfig,
       retirement,
       steps: steps.kept,
       omitted,
@@ -160,7 +160,7 @@ export class DirectoryLooks {
     this.#absentSince ??= now;
     const leftMs = this.#absentSince + graceMs - now;
     // Without the file, pods would use the network that the pin excludes.
-    if (leftMs > 0 || this.#init.pinned !== undefined) {
+    if (leftMs > 0 || this.#settings.pinned !== undefined) {
       if (leftMs > 0) this.#lookAgain(leftMs);
       return { ...state, problem };
     }
@@ -177,7 +177,7 @@ export class DirectoryLooks {
     const isAlone = configurationFiles(look.directory.files).every(({ path }) => ours.has(path));
     const read = this.#file.read();
     if (isAlone && read.ok && read.value === undefined) return { ...state, written: false, problem };
-    const path = join(this.#init.directory, pinned);
+    const path = join(this.#settings.directory, pinned);
     const after = await this.#write(state, look, { path, capabilities: undefined, types: undefined });
     return { ...after, problem: after.written ? problem : after.problem };
   }

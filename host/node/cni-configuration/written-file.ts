@@ -71,11 +71,11 @@ export class WrittenFile {
   }
 
   /** Writes the text unless the file has it. Answers the fault that prevents that. */
-  async write(text: string, init: PendingWrite): Promise<Fault | undefined> {
-    const { directory, network, retired, wasWritten, current } = init;
+  async write(text: string, pending: PendingWrite): Promise<Fault | undefined> {
+    const { directory, network, retired, wasWritten, current } = pending;
     if (current !== undefined && readMark(current.text) === undefined)
       return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);
-    const edit = current === undefined ? undefined : this.#editOf(current, init.steps);
+    const edit = current === undefined ? undefined : this.#editOf(current, pending.steps);
     if (current !== undefined && sameContent(current.text, text)) {
       // Another program may have written it in another form: a rewrite would only call that program again.
       if (edit !== undefined) this.#report(edit, current.text);
@@ -95,7 +95,7 @@ export class WrittenFile {
     }
     this.#deps.onChange(replaced.ok ? "written" : "failed");
     if (!replaced.ok) return replaced.fault;
-    [this.#expected, this.#accepted] = [true, { text: whole, content: readWrittenContent(whole, init.plexusTypes) }];
+    [this.#expected, this.#accepted] = [true, { text: whole, content: readWrittenContent(whole, pending.plexusTypes) }];
     const only = retired ? ", and no other network, because Plexus is being removed" : "";
     this.#deps.log("info", `wrote ${this.#path}: the default network is that of ${network}${only}`);
     await this.#removeOthers(directory);

@@ -60,57 +60,58 @@ export interface ComposedConfiguration {
  * Composes the configuration: CNI 1.1.0, so that a runtime asks for STATUS; the node's network as `clusterNetwork` with its capabilities; the
  * kubeconfig; and the grants that the network's components need. Faults: NO_DEFAULT_NETWORK, TEMPLATE_INVALID, CONFIG_INVALID, STORE_FAILED.
  */
-export async function composeConfiguration(init: WantedConfiguration): Promise<Result<ComposedConfiguration>> {
-  const directory = readConfigurationDirectory(init.directory);
+export async function composeConfiguration(wanted: WantedConfiguration): Promise<Result<ComposedConfiguration>> {
+  const directory = readConfigurationDirectory(wanted.directory);
   if (!directory.ok) return directory;
-  const plexusTypes = init.cniPath.split(":").flatMap(shimLinks);
-  const network = findDirectoryNetwork(directory.value, { pinned: init.network, plexusTypes });
+  const plexusTypes = wanted.cniPath.split(":").flatMap(shimLinks);
+  const network = findDirectoryNetwork(directory.value, { pinned: wanted.network, plexusTypes });
   if (!network.ok) return network;
-  const path = `${directory.value.path}/${init.fileName}`;
+  const path = `${directory.value.path}/${wanted.fileName}`;
   for (const file of configurationFiles(directory.value.files)) {
     const isPlexus = "text" in file && runsPlexus(file.text, plexusTypes);
     if (file.path === path && !isPlexus)
       return failed(fault("CONFIG_INVALID", `${path} exists and is not Plexus' configuration: give another --name`));
-    if (basename(file.path) < init.fileName && !isPlexus)
+    if (basename(file.path) < wanted.fileName && !isPlexus)
       return failed(
-        fault("CONFIG_INVALID", `${file.path} sorts before ${init.fileName}, so the runtime would use it: give another --name`),
+        fault("CONFIG_INVALID", `${file.path} sorts before ${wanted.fileName}, so the runtime would use it: give another --name`),
       );
   }
   const warnings: string[] = [];
-  const template = await templateOf(init, network.value, warnings);
+  const template = await templateOf(wanted, network.value, warnings);
   if (!template.ok) return template;
   const { path: clusterNetwork, capabilities } = network.value;
-  const values = { clusterNetwork, capabilities, kubeconfig: init.kubeconfig, retirement: undefined };
+  const values = { clusterNetwork, capabilities, kubeconfig: wanted.kubeconfig, retirement: undefined };
   const text = unmarked(writtenText(template.value, values));
   const replaces = directory.value.files.some((file) => file.path === path);
   return ok({ text, path, replaces, warnings });
 }
 
 async function templateOf(
-  init: WantedConfiguration,
+  wanted: WantedConfiguration,
   network: DirectoryNetwork,
   warnings: string[],
 ): Promise<Result<ConfigurationTemplate>> {
-  if (init.template !== undefined) {
+  if (wanted.template !== undefined) {
     try {
-      return readTemplate(readFileSync(init.template, "utf8"), init.template);
+      return readTemplate(readFileSync(wanted.template, "utf8"), wanted.template);
     } catch (error) {
-      return failed(storeFault("reading", init.template, error));
+      return failed(storeFault("reading", wanted.template, error));
     }
   }
   const warn = (text: string): void => void warnings.push(text);
-  const networks = await networksInFile(network.path, undefined, init.cniPath, warn);
+  const networks = await networksInFile(network.path, undefined, wanted.cniPath, warn);
   if (!networks.ok) return networks;
-  const explained = await explain(networks.value, { settings: undefined, cniPath: init.cniPath, warnings: [] });
+  const explained = await explain(networks.value, { settings: undefined, cniPath: wanted.cniPath, warnings: [] });
   const steps = explained.networks.flatMap((each) => each.steps);
   for (const { type, kind } of steps)
-    if (kind === "missing") warn(`${network.path}: plugin ${type} is in none of ${init.cniPath}, so no pod can be attached yet`);
-  const proposal = init.proposesGrants === true ? { wasm: { grants: await proposedGrants(init.cniPath) } } : null;
+    if (kind === "missing")
+      warn(`${network.path}: plugin ${type} is in none of ${wanted.cniPath}, so no pod can be attached yet`);
+  const proposal = wanted.proposesGrants === true ? { wasm: { grants: await proposedGrants(wanted.cniPath) } } : null;
   const grants = mergedGrants([proposal, ...steps.map(({ toGrant }) => toGrant)]);
   const template = {
-    ...(init.takesName ? { name: network.name } : {}),
+    ...(wanted.takesName ? { name: network.name } : {}),
     type: "plexus",
-    ...init.members,
+    ...wanted.members,
     ...(Object.keys(grants).length === 0 ? {} : { wasm: { grants } }),
     definitions: {},
   };

@@ -35,17 +35,17 @@ const programs = ["plexusd.cjs", "engine/guest-process.cjs", "bin/node", "bin/pl
 const groupOrOthers = 0o022;
 
 /** Runs all checks, in the order in which an administrator mends them. Never rejects. */
-export async function checkNode(init: CheckedNode): Promise<readonly NodeCheck[]> {
+export async function checkNode(checked: CheckedNode): Promise<readonly NodeCheck[]> {
   return [
-    checkNodeVersion(init),
-    checkLibrary(init),
-    ...checkPrograms(init),
-    ...checkPlugins(init),
-    await checkConfiguration(init),
-    ...checkNativePlugins(init),
-    ...(await checkConfigured(init)),
-    checkState(init),
-    ...checkDaemon(init),
+    checkNodeVersion(checked),
+    checkLibrary(checked),
+    ...checkPrograms(checked),
+    ...checkPlugins(checked),
+    await checkConfiguration(checked),
+    ...checkNativePlugins(checked),
+    ...(await checkConfigured(checked)),
+    checkState(checked),
+    ...checkDaemon(checked),
   ];
 }
 
@@ -141,8 +141,8 @@ function checkNativePlugins({ config, cniPath, stateDir }: CheckedNode): readonl
 }
 
 /** The credentials and the parts of the kernel that the configuration needs. */
-async function checkConfigured(init: CheckedNode): Promise<readonly NodeCheck[]> {
-  const { config, cniPath, stateDir, statusSocket, featureProbes } = init;
+async function checkConfigured(checked: CheckedNode): Promise<readonly NodeCheck[]> {
+  const { config, cniPath, stateDir, statusSocket, featureProbes } = checked;
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
   const { configuration } = settings.value;

@@ -48,7 +48,7 @@ export interface RpcService {
 
 /** The server of one daemon. */
 export class RpcServer {
-  readonly #init: RpcService;
+  readonly #service: RpcService;
   readonly #warn: (text: string) => void;
   readonly #methods: ReadonlyMap<string, RpcMethod>;
   readonly #streams = new Set<ServerHttp2Stream>();
@@ -57,22 +57,22 @@ export class RpcServer {
   #heldBytes = 0;
   readonly #clientMs: number;
 
-  private constructor(init: RpcService, warn: (text: string) => void) {
+  private constructor(service: RpcService, warn: (text: string) => void) {
     this.#warn = warn;
-    this.#init = init;
-    this.#methods = new Map([...init.methods.values()].map((method) => [method.path, method]));
-    this.#clientMs = init.clientMs ?? 10_000;
+    this.#service = service;
+    this.#methods = new Map([...service.methods.values()].map((method) => [method.path, method]));
+    this.#clientMs = service.clientMs ?? 10_000;
   }
 
   /** Listens, and makes the methods then: while another daemon has the socket, its state may change. Fault DAEMON_SOCKET. */
   static async listen(
     at: DaemonSocket,
-    init: RpcService,
+    service: RpcService,
     clock: Clock,
     warn: (text: string) => void,
     makeRpcs: () => Rpcs,
   ): Promise<Result<RpcServer>> {
-    const server = new RpcServer(init, warn);
+    const server = new RpcServer(service, warn);
     const onRequest: RequestListener = (stream, headers) => server.#request(stream, headers);
     const connections = await RpcConnections.listen(at, clock, warn, onRequest);
     if (!connections.ok) return connections;
@@ -112,7 +112,7 @@ export class RpcServer {
 
   /** Reads the request's only message, and answers. */
   #read(stream: ServerHttp2Stream, method: RpcMethod): void {
-    const reader = new FrameReader(maxRequestBytes, this.#init.malformed);
+    const reader = new FrameReader(maxRequestBytes, this.#service.malformed);
     const messages: Uint8Array[] = [];
     let held = 0;
     const hold = (bytes: number): void => {
@@ -131,20 +131,20 @@ export class RpcServer {
       stream.removeListener("end", answer);
       stream.resume();
       hold(0);
-      refuse(stream, this.#init.faultTrailers(problem));
+      refuse(stream, this.#service.faultTrailers(problem));
     });
     const answer = (): void => {
       const [message] = messages.splice(0);
       hold(0);
       const request = message === undefined || !reader.isEmpty ? undefined : decoded(method, message);
       if (request !== undefined) void this.#answer(stream, method, request);
-      else refuse(stream, this.#init.faultTrailers(fault(this.#init.malformed, `${method.name}: ${malformed}`)));
+      else refuse(stream, this.#service.faultTrailers(fault(this.#service.malformed, `${method.name}: ${malformed}`)));
     };
     stream.on("end", answer);
   }
 
   #excess(method: RpcMethod, messages: number): Fault | undefined {
-    if (messages > 1) return fault(this.#init.malformed, `${method.name} takes one message`);
+    if (messages > 1) return fault(this.#service.malformed, `${method.name} takes one message`);
     if (this.#heldBytes <= maxHeldBytes) return undefined;
     return fault("BOUND_EXCEEDED", `unfinished requests have more than ${maxHeldBytes} bytes; send the request again`);
   }
@@ -165,7 +165,7 @@ export class RpcServer {
     // The client may have gone.
     if (stream.destroyed || stream.closed) return;
     if (!answer.ok) {
-      refuse(stream, this.#init.faultTrailers(answer.fault));
+      refuse(stream, this.#service.faultTrailers(answer.fault));
       return;
     }
     stream.respond(responseHeaders, { waitForTrailers: true });
@@ -177,7 +177,7 @@ export class RpcServer {
     if (stream.destroyed || stream.closed || this.#rpcs?.watch === undefined) return;
     stream.respond(responseHeaders, { waitForTrailers: true });
     let trailers = succeededTrailers;
-    const { faultTrailers } = this.#init;
+    const { faultTrailers } = this.#service;
     sendTrailers(stream, () => trailers);
     let stop: (() => void) | undefined;
     const end = (): void => {

@@ -46,21 +46,21 @@ export interface InstallReport {
 }
 
 /** Installs, or reports the changes. Faults INSTALL_REFUSED, STORE_FAILED; the node then has its previous programs. */
-export function install(init: NodeInstallation): Result<InstallReport> {
-  const source = readSource(init.from, init.ownNode);
+export function install(installation: NodeInstallation): Result<InstallReport> {
+  const source = readSource(installation.from, installation.ownNode);
   if (!source.ok) return source;
-  const components = selectComponents(source.value.components, init.components);
+  const components = selectComponents(source.value.components, installation.components);
   if (!components.ok) return components;
-  const cniBin = nodeDirectory(init.root, init.cniBin);
-  const home = nodeDirectory(init.root, init.home);
+  const cniBin = nodeDirectory(installation.root, installation.cniBin);
+  const home = nodeDirectory(installation.root, installation.home);
   const release = { ...source.value, components: components.value };
-  const { oneShot } = init;
-  if (init.dryRun) {
+  const { oneShot } = installation;
+  if (installation.dryRun) {
     const plan = makePlan(release, cniBin, home, oneShot);
-    return plan.ok ? ok(reportOf(init, plan.value, obsoleteOf(plan.value, true), null)) : plan;
+    return plan.ok ? ok(reportOf(installation, plan.value, obsoleteOf(plan.value, true), null)) : plan;
   }
   for (const directory of oneShot === "off" ? [cniBin] : [cniBin, home]) {
-    const made = makeNodeDirectory(init.root, directory);
+    const made = makeNodeDirectory(installation.root, directory);
     if (!made.ok) return made;
   }
   const unlock = lockInstallation(cniBin.here);
@@ -68,16 +68,16 @@ export function install(init: NodeInstallation): Result<InstallReport> {
   try {
     const plan = makePlan(release, cniBin, home, oneShot);
     if (!plan.ok) return plan;
-    return carryOut(init, plan.value);
+    return carryOut(installation, plan.value);
   } finally {
     unlock.value();
   }
 }
 
-function carryOut(init: NodeInstallation, plan: InstallPlan): Result<InstallReport> {
+function carryOut(installation: NodeInstallation, plan: InstallPlan): Result<InstallReport> {
   if (isComplete(plan)) {
     const tried = tryPrograms(plan.shim.path, plan.home);
-    return tried.ok ? ok(reportOf(init, plan, nothingRemoved, tried.value)) : tried;
+    return tried.ok ? ok(reportOf(installation, plan, nothingRemoved, tried.value)) : tried;
   }
   const staged = stage(plan);
   if (!staged.ok) return staged;
@@ -92,7 +92,7 @@ function carryOut(init: NodeInstallation, plan: InstallPlan): Result<InstallRepo
   try {
     const oldCode = switchTo(plan);
     const { removed, kept } = obsoleteOf(plan, false);
-    return ok(reportOf(init, plan, { removed: [...oldCode, ...removed], kept }, tried.value));
+    return ok(reportOf(installation, plan, { removed: [...oldCode, ...removed], kept }, tried.value));
   } catch (error) {
     return failed(storeFault("installing into", plan.home ?? plan.cniBin, error));
   } finally {
@@ -184,20 +184,21 @@ function rename(files: readonly PlannedFile[], stagedPath: (file: PlannedFile) =
 }
 
 function reportOf(
-  init: NodeInstallation,
+  installation: NodeInstallation,
   plan: InstallPlan,
   { removed, kept }: RemovedEngine,
   tried: TriedPrograms | null,
 ): InstallReport {
-  const onNode = (path: string): string => (init.root === "/" ? path : path.slice(init.root.replace(/\/$/, "").length));
+  const onNode = (path: string): string =>
+    installation.root === "/" ? path : path.slice(installation.root.replace(/\/$/, "").length);
   const files = [...plan.homeFiles, ...plan.components, plan.shim];
   const code =
     plan.code === undefined || plan.home === undefined ? [] : [{ ...plan.code, path: join(plan.home, plan.code.name) }];
   const all = [...code, ...files];
   return {
-    dryRun: init.dryRun,
-    home: plan.home === undefined ? null : init.home,
-    cniBin: init.cniBin,
+    dryRun: installation.dryRun,
+    home: plan.home === undefined ? null : installation.home,
+    cniBin: installation.cniBin,
     written: all.filter(({ isInPlace }) => !isInPlace).map(({ path }) => onNode(path)),
     unchanged: all.filter(({ isInPlace }) => isInPlace).length,
     kept: [...plan.kept, ...kept].map(({ path, why }) => ({ path: onNode(path), why })),

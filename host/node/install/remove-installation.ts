@@ -33,8 +33,8 @@ export interface InstalledPlaces {
  * Removes the files that `install` wrote and that are unchanged, and the directories that are empty afterwards. Paths of the answer are this
  * program's. Without an installation nothing is removed. Faults STORE_FAILED, INSTALL_REFUSED.
  */
-export function removeInstallation(init: InstalledPlaces): Result<RemovedFiles> {
-  const [home, cniBin] = [nodeDirectory(init.root, init.home), nodeDirectory(init.root, init.cniBin)];
+export function removeInstallation(places: InstalledPlaces): Result<RemovedFiles> {
+  const [home, cniBin] = [nodeDirectory(places.root, places.home), nodeDirectory(places.root, places.cniBin)];
   if (!existsSync(cniBin.here)) return ok({ removed: [], left: [] });
   const unlock = lockInstallation(cniBin.here);
   if (!unlock.ok) return unlock;
@@ -46,13 +46,13 @@ export function removeInstallation(init: InstalledPlaces): Result<RemovedFiles> 
       if (!read.ok) return read;
       files.push(...read.value);
     }
-    const answer = lists.length === 0 ? nothing : removeFiles(home.here, [cniBin.here], files, init.dryRun);
+    const answer = lists.length === 0 ? nothing : removeFiles(home.here, [cniBin.here], files, places.dryRun);
     const removed = [...answer.removed];
-    for (const list of answer.left.length === 0 ? lists : []) remove(list, init.dryRun, removed);
+    for (const list of answer.left.length === 0 ? lists : []) remove(list, places.dryRun, removed);
     const link = join(cniBin.here, ".plexus");
     const stats = lstatSync(link, { throwIfNoEntry: false });
     const isOwn = stats?.isSymbolicLink() === true && [home.onNode, noEngine].includes(readlinkSync(link));
-    if (isOwn) remove(link, init.dryRun, removed);
+    if (isOwn) remove(link, places.dryRun, removed);
     return ok({ removed, left: answer.left });
   } catch (error) {
     return failed(storeFault("removing from", cniBin.here, error));

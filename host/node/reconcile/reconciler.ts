@@ -54,7 +54,7 @@ const undoingVerbs: ReadonlySet<string | undefined> = new Set(["ADD", "DEL", "GC
 const maxWork = 256;
 /** The reconciler of one daemon. */
 export class Reconciler {
-  readonly #init: RoundSettings;
+  readonly #settings: RoundSettings;
   readonly #deps: ReconcilerDeps;
   readonly #states: ReadonlyMap<string, StateRounds>;
   readonly #configurations: CallConfigurations;
@@ -67,13 +67,13 @@ export class Reconciler {
   #last: RoundReport | undefined;
   #waiting = 0;
 
-  constructor(init: RoundSettings, deps: ReconcilerDeps) {
-    this.#init = init;
+  constructor(settings: RoundSettings, deps: ReconcilerDeps) {
+    this.#settings = settings;
     this.#deps = deps;
     this.#log = new RoundLog(deps.warn);
     this.#states = new Map(
-      init.directories.map(
-        (directory) => [resolve(directory), new StateRounds(resolve(directory), init.graceMs, this.#served)] as const,
+      settings.directories.map(
+        (directory) => [resolve(directory), new StateRounds(resolve(directory), settings.graceMs, this.#served)] as const,
       ),
     );
     this.#configurations = new CallConfigurations(
@@ -135,7 +135,7 @@ export class Reconciler {
 
   /** Begins a round now, and further rounds at the interval. Call it at the start, and when an agent connects. */
   wake(): void {
-    if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) this.#begin();
+    if (this.#settings.intervalMs > 0 && !this.#stopped.signal.aborted) this.#begin();
   }
 
   /** Begins nothing more, and waits for the round that is under way, at most `maxMs`. */
@@ -155,7 +155,7 @@ export class Reconciler {
    * findings again now, although their pause is not over.
    */
   async round(dryRun = false, impatient = false): Promise<RoundReport> {
-    const only = dryRun || this.#init.dryRun;
+    const only = dryRun || this.#settings.dryRun;
     const serves = (under: { readonly dryRun: boolean; readonly impatient: boolean }): boolean =>
       under.dryRun === only && (under.impatient || !impatient);
     while (this.#underWay !== undefined && !serves(this.#underWay)) await this.#underWay.report;
@@ -195,7 +195,7 @@ export class Reconciler {
   }
 
   #planNext(): void {
-    const { intervalMs } = this.#init;
+    const { intervalMs } = this.#settings;
     clearTimeout(this.#timer);
     if (intervalMs === 0 || this.#stopped.signal.aborted) return;
     this.#timer = globalThis.setTimeout(() => this.#begin(), intervalMs);

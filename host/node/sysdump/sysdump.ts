@@ -49,7 +49,7 @@ const contentsBytes = 64 * 1024;
 const configurationName = /\.(?:conf|conflist|json|kubeconfig|yaml|yml|uninstalled)$/;
 
 /** Makes the archive. Whatever cannot be read is named in its file `contents.json`; never rejects for that. */
-export async function sysdump(init: DumpSources): Promise<Sysdump> {
+export async function sysdump(sources: DumpSources): Promise<Sysdump> {
   const unread: LeftOut[] = [];
   const collected: ArchivedFile[] = [];
   const configurations: unknown[] = [];
@@ -62,8 +62,8 @@ export async function sysdump(init: DumpSources): Promise<Sysdump> {
     }
   };
   await add("versions.json", versions);
-  for (const { name, read, compact } of init.documents) await add(name, read, compact);
-  for (const directory of init.configurationDirectories) {
+  for (const { name, read, compact } of sources.documents) await add(name, read, compact);
+  for (const directory of sources.configurationDirectories) {
     for (const file of namesIn(directory).filter((name) => configurationName.test(name)))
       await add(archiveName("configuration", join(directory, file)), async () => {
         const value = await configuration(join(directory, file));
@@ -73,14 +73,14 @@ export async function sysdump(init: DumpSources): Promise<Sysdump> {
   }
   await add("kernel.json", kernelFeatures);
   await add("network.json", network);
-  for (const directory of init.listedDirectories)
+  for (const directory of sources.listedDirectories)
     await add(archiveName("files", `${directory}.json`), () => listing(directory, maxListed));
-  for (const log of init.logs) await add(archiveName("logs", log), () => logEnd(log, unread));
+  for (const log of sources.logs) await add(archiveName("logs", log), () => logEnd(log, unread));
   // A plugin's message in a log may quote a secret of the configuration without its key.
   const redact = redactorOf({ stdin: JSON.stringify({ configurations }), env: [] });
   const { files, leftOut } = boundFiles(
     collected.map(({ name, text }) => ({ name, text: redact(text) })),
-    init.maxBytes - contentsBytes,
+    sources.maxBytes - contentsBytes,
   );
   const missing = [...unread, ...leftOut];
   const contents = { files: files.map(({ name, text }) => ({ name, bytes: Buffer.byteLength(text) })), leftOut: missing };

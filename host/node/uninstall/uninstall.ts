@@ -49,8 +49,8 @@ export interface UninstallReport {
 const again = "then run plexusctl uninstall again";
 
 /** Removes as much as is safe now, and reports what prevents the rest. Fault STORE_FAILED. */
-export async function uninstall(init: UninstallTerms): Promise<Result<UninstallReport>> {
-  const { configurations, cniPath, dryRun, home } = init;
+export async function uninstall(terms: UninstallTerms): Promise<Result<UninstallReport>> {
+  const { configurations, cniPath, dryRun, home } = terms;
   const found = findConfigurations(configurations, cniPath);
   if (!found.ok) return found;
   const { plexusFiles, heir, stateDirectories, unreadable } = found.value;
@@ -60,24 +60,24 @@ export async function uninstall(init: UninstallTerms): Promise<Result<UninstallR
     const remedy = `put the default network's configuration into ${configurations} (Plexus' configuration has its path as clusterNetwork or its text in delegates), ${again}`;
     return ok({ ...report, stopped: { why, remedy } });
   }
-  const aside = dryRun ? ok(undefined) : await putAllAside(plexusFiles, init.withdraw);
+  const aside = dryRun ? ok(undefined) : await putAllAside(plexusFiles, terms.withdraw);
   if (!aside.ok) return aside;
   const released = plexusFiles;
   if (unreadable !== undefined) {
     const remedy = `correct the file, because its cniDir names the state of the attachments, ${again}`;
     return ok({ ...report, released, stopped: { why: unreadable, remedy } });
   }
-  const directories = [...new Set([...stateDirectories, init.stateDir])];
-  const attached = init.force ? undefined : attachedIn(directories);
+  const directories = [...new Set([...stateDirectories, terms.stateDir])];
+  const attached = terms.force ? undefined : attachedIn(directories);
   if (attached !== undefined) return ok({ ...report, released, stopped: attached });
-  if (await init.daemonRuns()) {
+  if (await terms.daemonRuns()) {
     const stopped = { why: "plexusd is running", remedy: `systemctl disable --now plexusd plexus-agent, ${again}` };
     return ok({ ...report, released, stopped });
   }
   const cniBin = cniPath.split(":").filter((directory) => directory.startsWith("/"));
   const files = readInstalledFiles(join(home, listName));
   if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
-  const elsewhere = init.force ? undefined : pluginsElsewhere(cniBin, files.value);
+  const elsewhere = terms.force ? undefined : pluginsElsewhere(cniBin, files.value);
   if (elsewhere !== undefined) return ok({ ...report, released, stopped: elsewhere });
   const { removed, left } = removeFiles(home, cniBin, files.value, dryRun);
   return ok({ ...report, released, removed, left, abandoned: abandonedIn(directories), stopped: undefined });

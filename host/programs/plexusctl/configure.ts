@@ -13,12 +13,12 @@ import { namedCniPath, onlyWith } from "../../node/command-line/common-options.t
 export async function configureCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
   const options = readConfigureOptions(line);
   if ("wrong" in options) return options;
-  const found = await composeConfiguration(options.init);
+  const found = await composeConfiguration(options.wanted);
   if (!found.ok) return failure(found.fault.msg);
   const composed = { ...found, value: { ...found.value, warnings: [...options.notes, ...found.value.warnings] } };
   const lacksKubeconfig =
-    composed.value.text.includes(JSON.stringify(options.init.kubeconfig)) && !existsSync(options.init.kubeconfig);
-  const missing = lacksKubeconfig ? [`${options.init.kubeconfig} does not exist yet: every call would fail`] : [];
+    composed.value.text.includes(JSON.stringify(options.wanted.kubeconfig)) && !existsSync(options.wanted.kubeconfig);
+  const missing = lacksKubeconfig ? [`${options.wanted.kubeconfig} does not exist yet: every call would fail`] : [];
   if (options.write) return write(composed.value, missing);
   const notes = [...composed.value.warnings, ...missing].join("; ");
   return { stdout: composed.value.text, ...(notes === "" ? {} : { stderr: notes }), status: 0 };
@@ -39,7 +39,7 @@ async function write(
 const defaultCniPath = "/opt/cni/bin";
 
 interface ConfigureOptions {
-  readonly init: WantedConfiguration;
+  readonly wanted: WantedConfiguration;
   /** Remarks about the options, for the administrator. */
   readonly notes: readonly string[];
   readonly write: boolean;
@@ -63,7 +63,7 @@ function readConfigureOptions(line: Invocation): ConfigureOptions | CommandLineM
   if (from === undefined) return { wrong: "--from: name the file of the node's network" };
   for (const [name, path] of Object.entries({ from, kubeconfig }))
     if (!isAbsolute(path)) return { wrong: `--${name} ${path}: must be an absolute path` };
-  const init = {
+  const wanted = {
     directory: dirname(from),
     network: basename(from),
     members: {},
@@ -74,7 +74,7 @@ function readConfigureOptions(line: Invocation): ConfigureOptions | CommandLineM
     cniPath: cniPath ?? defaultCniPath,
     proposesGrants: flags.has("grants"),
   };
-  return { init, notes: [], write: flags.has("write") };
+  return { wanted, notes: [], write: flags.has("write") };
 }
 
 interface MultusOptions {
@@ -92,6 +92,15 @@ function readMultus({ fileName, write: writes, cniPath, args }: MultusOptions): 
     return {
       wrong: `--multus-conf-file=${configurationFile}: copy that file to the node as it is, because Plexus reads Multus' configurations`,
     };
-  const init = { directory, network, members, takesName, fileName, kubeconfig, template: undefined, cniPath: cniPath ?? cniBin };
-  return { init, notes, write: writes };
+  const wanted = {
+    directory,
+    network,
+    members,
+    takesName,
+    fileName,
+    kubeconfig,
+    template: undefined,
+    cniPath: cniPath ?? cniBin,
+  };
+  return { wanted, notes, write: writes };
 }

@@ -15,7 +15,7 @@ export async function installCommand(line: Invocation): Promise<CommandResult | 
   const options = readInstallOptions(line);
   if ("wrong" in options) return options;
   if (options.removes) return removal(options, line);
-  const report = install(options.init);
+  const report = install(options.target);
   if (!report.ok) return failure(report.fault.msg);
   const { value } = report;
   const printable = { value, text: () => installText(value), names: () => value.written };
@@ -35,8 +35,8 @@ export function installText({ dryRun, home, cniBin, written, unchanged, kept, re
   return `${lines.join("\n")}\n`;
 }
 
-async function removal({ init, unneeded }: InstallOptions, line: Invocation): Promise<CommandResult> {
-  const report = unneeded === undefined ? removeInstallation(init) : await removeUnneeded(init, unneeded);
+async function removal({ target, unneeded }: InstallOptions, line: Invocation): Promise<CommandResult> {
+  const report = unneeded === undefined ? removeInstallation(target) : await removeUnneeded(target, unneeded);
   if (!report.ok) return failure(report.fault.msg);
   const { value } = report;
   if ("stay" in value) {
@@ -44,7 +44,7 @@ async function removal({ init, unneeded }: InstallOptions, line: Invocation): Pr
     return { stdout: await printed(printable, line), status: 0 };
   }
   const { removed, left } = value;
-  const would = init.dryRun ? "would be " : "";
+  const would = target.dryRun ? "would be " : "";
   const lines = [
     ...removed.map((path) => `${path}: ${would}removed`),
     ...left.map(({ path, why }) => `${path}: not removed: ${why}`),
@@ -58,7 +58,7 @@ async function removal({ init, unneeded }: InstallOptions, line: Invocation): Pr
 const leasesOfPlugins = "/var/lib/cni";
 
 interface InstallOptions {
-  readonly init: NodeInstallation;
+  readonly target: NodeInstallation;
   /** Whether the installation is removed. */
   readonly removes: boolean;
   /** Undefined: the files are removed without asking the daemon. */
@@ -76,7 +76,7 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
   if (purgeState !== undefined && !isUnneeded) return { wrong: "--purge-state: only --remove --if-unneeded has it" };
   const unneeded = isUnneeded ? { statusSocket: statusSocketOf(line), purgeState } : undefined;
   const from = valueOf(line, "from");
-  const init = {
+  const target = {
     from: from === undefined ? dirname(realpathSync(process.argv[1] ?? "")) : resolve(from),
     ownNode: process.execPath,
     home: resolve(valueOf(line, "home") ?? "/opt/plexus"),
@@ -86,9 +86,9 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
     components: valueOf(line, "components") ?? "all",
     dryRun: flags.has("dry-run"),
   } as const;
-  const foreign = purgeState === undefined ? undefined : foreignBelow(purgeState, init);
+  const foreign = purgeState === undefined ? undefined : foreignBelow(purgeState, target);
   if (foreign !== undefined) return { wrong: `--purge-state ${purgeState}: ${foreign} has more than the state of Plexus` };
-  return { init, removes: flags.has("remove"), unneeded };
+  return { target, removes: flags.has("remove"), unneeded };
 }
 
 /** A directory in `directory`, or the directory itself, that has more than Plexus' state; undefined if there is none. */

@@ -65,7 +65,7 @@ const maxSources = 8;
 
 /** The sources of one daemon. */
 export class DaemonClusters {
-  readonly #init: SourceSettings;
+  readonly #settings: SourceSettings;
   readonly #clock: Clock;
   readonly #warn: (text: string) => void;
   readonly #onPod: InformersInit["onPod"];
@@ -82,12 +82,12 @@ export class DaemonClusters {
    * each Event.
    */
   constructor(
-    init: SourceSettings,
+    settings: SourceSettings,
     clock: Clock,
     warn: (text: string) => void,
     { onPod, eventEnded }: { readonly onPod?: InformersInit["onPod"]; readonly eventEnded?: (end: EventEnd) => void } = {},
   ) {
-    this.#init = init;
+    this.#settings = settings;
     this.#clock = clock;
     this.#warn = warn;
     this.#onPod = onPod;
@@ -96,7 +96,7 @@ export class DaemonClusters {
 
   /** The node's name in the Kubernetes API; undefined if unknown. */
   get nodeName(): string | undefined {
-    return this.#init.nodeName;
+    return this.#settings.nodeName;
   }
 
   /** Begins to watch the cluster of `--kubeconfig`. */
@@ -109,7 +109,7 @@ export class DaemonClusters {
       if (this.#closed || (await informers.begin())) return;
       const read = await credentials();
       if (!read.ok && read.fault.msg !== lastWarning) {
-        const source = this.#init.kubeconfig === undefined ? "the service account" : "--kubeconfig";
+        const source = this.#settings.kubeconfig === undefined ? "the service account" : "--kubeconfig";
         this.#warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
       }
       if (!read.ok) lastWarning = read.fault.msg;
@@ -177,7 +177,7 @@ export class DaemonClusters {
 
   /** The API server that the daemon itself uses: that of its service account. */
   async ownApi(): Promise<OwnApi | undefined> {
-    const { serviceAccount } = this.#init;
+    const { serviceAccount } = this.#settings;
     return serviceAccount && this.#api(serviceAccount.kubeconfig, false);
   }
 
@@ -188,7 +188,7 @@ export class DaemonClusters {
   }
 
   get #watchedFromStart(): string | undefined {
-    return this.#init.kubeconfig ?? this.#init.serviceAccount?.kubeconfig;
+    return this.#settings.kubeconfig ?? this.#settings.serviceAccount?.kubeconfig;
   }
 
   /** The informers of each API server. */
@@ -210,7 +210,7 @@ export class DaemonClusters {
 
   #api(kubeconfig: string, insecureIsAllowed: boolean): Promise<OpenApi> {
     // A service account has an authority, so both settings lead to the same connection.
-    const allowInsecure = insecureIsAllowed && kubeconfig !== this.#init.serviceAccount?.kubeconfig;
+    const allowInsecure = insecureIsAllowed && kubeconfig !== this.#settings.serviceAccount?.kubeconfig;
     const name = `${allowInsecure}:${kubeconfig}`;
     return shared(
       this.#apis,
@@ -236,7 +236,7 @@ export class DaemonClusters {
     const { kubeCluster } = await import("../../cluster/api/kube-cluster.ts");
     const { EventQueue } = await import("../../cluster/events/event-queue.ts");
     const { ApiObjects } = await import("../../cluster/kube/api-objects.ts");
-    const { nodeName, serviceAccount } = this.#init;
+    const { nodeName, serviceAccount } = this.#settings;
     const [clock, warn, onPod] = [this.#clock, this.#warn, this.#onPod];
     const credentials =
       kubeconfig === serviceAccount?.kubeconfig

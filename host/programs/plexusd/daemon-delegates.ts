@@ -52,7 +52,7 @@ const maxReady = 4;
 
 /** The delegates of one daemon. */
 export class DaemonDelegates {
-  readonly #init: SandboxSettings;
+  readonly #settings: SandboxSettings;
   readonly #clock: Clock;
   readonly #admission: SandboxAdmission;
   readonly #names: ComponentNames;
@@ -64,14 +64,14 @@ export class DaemonDelegates {
   /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
-  constructor(init: SandboxSettings, clock: Clock) {
-    this.#init = init;
+  constructor(settings: SandboxSettings, clock: Clock) {
+    this.#settings = settings;
     this.#clock = clock;
     this.#names = new ComponentNames(clock);
-    const admitted = init.admitted === undefined ? undefined : new AdmittedComponents(init.admitted);
+    const admitted = settings.admitted === undefined ? undefined : new AdmittedComponents(settings.admitted);
     this.#admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages), admitted);
     this.#pool(defaultLimits.memoryPages);
-    const { copies } = init;
+    const { copies } = settings;
     this.#copies = copies === undefined ? undefined : new ComponentCopies(copies, artifactLimits.componentBytes, clock);
   }
 
@@ -120,7 +120,7 @@ export class DaemonDelegates {
 
   /** Level and uids are chosen before the first call, so a call that asks for more than this daemon has is refused. */
   #runner({ isolation, limits }: WasmConfiguration): GuestRunner {
-    return isolation === "strict" && this.#init.isolation !== "strict"
+    return isolation === "strict" && this.#settings.isolation !== "strict"
       ? new RefusingRunner("may not run: wasm.isolation is strict, but plexusd runs without --isolation strict")
       : this.#pool(limitsOf(limits).memoryPages);
   }
@@ -141,7 +141,7 @@ export class DaemonDelegates {
   /** The isolation of the processes for guests with the default memory. */
   get isolation(): SandboxIsolation {
     const { controls, startProblem } = this.#pool(defaultLimits.memoryPages);
-    return { level: this.#init.isolation, controls, problem: startProblem };
+    return { level: this.#settings.isolation, controls, problem: startProblem };
   }
 
   async close(): Promise<void> {
@@ -153,7 +153,7 @@ export class DaemonDelegates {
     const memoryPages = Math.max(pages, defaultLimits.memoryPages);
     let pool = this.#pools.get(memoryPages);
     if (pool === undefined) {
-      const { entry, warm, most, jail, isolation } = this.#init;
+      const { entry, warm, most, jail, isolation } = this.#settings;
       const isDefault = memoryPages === defaultLimits.memoryPages;
       const processes = { warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 };
       pool = new ProcessPool({

@@ -54,7 +54,7 @@ export class Daemon {
   readonly calls: DaemonCalls;
   /** The features' parts beside the calls. */
   readonly residents: ResidentParts;
-  readonly #init: DaemonSettings;
+  readonly #settings: DaemonSettings;
   readonly #clusters: DaemonClusters;
   readonly #delegates: DaemonDelegates;
   readonly #node: DaemonNode;
@@ -62,29 +62,29 @@ export class Daemon {
   readonly #endpoint: Endpoint;
   readonly #podLife: PodLife | undefined;
 
-  constructor(init: DaemonSettings) {
-    this.#init = init;
+  constructor(settings: DaemonSettings) {
+    this.#settings = settings;
     const clock = systemClock;
-    this.telemetry = new Telemetry(clock, init.telemetry, this.#observed());
+    this.telemetry = new Telemetry(clock, settings.telemetry, this.#observed());
     const warn = (text: string): void => this.telemetry.warn(text);
-    this.residents = new ResidentParts(init.residents);
-    this.#clusters = new DaemonClusters(init.clusters, clock, warn, {
+    this.residents = new ResidentParts(settings.residents);
+    this.#clusters = new DaemonClusters(settings.clusters, clock, warn, {
       onPod: (...changed) => this.residents.podChanged(...changed),
       eventEnded: (outcome) => this.metrics.add("plexus_events_total", { outcome }),
     });
-    this.#delegates = new DaemonDelegates(init.delegates, clock);
+    this.#delegates = new DaemonDelegates(settings.delegates, clock);
     this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);
-    this.reconciler = new Reconciler(init.reconcile ?? noRounds, this.#roundDeps());
+    this.reconciler = new Reconciler(settings.reconcile ?? noRounds, this.#roundDeps());
     this.calls = new DaemonCalls(this.#node, this.reconciler, this.residents);
-    this.#server = new CallServer(init.calls, init.queue, {
+    this.#server = new CallServer(settings.calls, settings.queue, {
       serve: (...call) => this.calls.serve(...call),
       agent: (connection) => this.calls.connected(connection),
       waited: (ms) => this.telemetry.waited(ms),
       clock,
       warn,
     });
-    this.#podLife = init.podLife && new PodLife(init.podLife, this.#podLifeDeps());
-    this.#endpoint = new Endpoint(init.status, init.metricsListen, clock, this.telemetry, this.metrics, {
+    this.#podLife = settings.podLife && new PodLife(settings.podLife, this.#podLifeDeps());
+    this.#endpoint = new Endpoint(settings.status, settings.metricsListen, clock, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
       pages: () => this.residents.pages,
       removal: async (step, held) => this.#podLife?.removalStep(step, held),
@@ -98,7 +98,7 @@ export class Daemon {
 
   /** The parts that telemetry reads. They are made after it, because they warn by it. */
   #observed(): Observed {
-    const { calls, queue } = this.#init;
+    const { calls, queue } = this.#settings;
     return {
       metrics: this.metrics,
       socket: calls.socket,
@@ -150,13 +150,13 @@ export class Daemon {
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
     for (const { name, sentence } of [...this.residents.sentences, ...this.calls.configurations.sentences])
       this.telemetry.inform(name, sentence);
-    if (this.#init.podLife?.nodeCredentials !== undefined)
+    if (this.#settings.podLife?.nodeCredentials !== undefined)
       this.telemetry.inform("credentials", () => this.#podLife?.credentialsSentence ?? "");
   }
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
   async start(): Promise<Result<number | undefined>> {
-    const { calls, status, delegates } = this.#init;
+    const { calls, status, delegates } = this.#settings;
     await this.#makeResidents();
     // Calls do not wait for the clusters.
     void this.#clusters.start();
@@ -182,7 +182,7 @@ export class Daemon {
   }
 
   #makeResidents(): Promise<void> {
-    const { telemetry, status, reconcile = noRounds } = this.#init;
+    const { telemetry, status, reconcile = noRounds } = this.#settings;
     return this.residents.make({
       nodeName: this.#clusters.nodeName,
       stateDirectory: telemetry.stateDirectory,

@@ -54,7 +54,7 @@ const fateMs = 3_000;
 
 /** The life of one daemon. */
 export class PodLife {
-  readonly #init: PodLifeSettings;
+  readonly #settings: PodLifeSettings;
   readonly #deps: PodLifeDeps;
   readonly #writer: ConfigurationWriter;
   readonly #removal: Removal;
@@ -62,11 +62,11 @@ export class PodLife {
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
 
-  constructor(init: PodLifeSettings, deps: PodLifeDeps) {
-    this.#init = init;
+  constructor(settings: PodLifeSettings, deps: PodLifeDeps) {
+    this.#settings = settings;
     this.#deps = deps;
     const { metrics, listening, watchesAreLive, callsBefore, clock, log } = deps;
-    this.#writer = new ConfigurationWriter(init.writer, {
+    this.#writer = new ConfigurationWriter(settings.writer, {
       canServe: () => listening() && (watchesAreLive() || clock.now() - this.#startedAt > syncMs),
       clock,
       log,
@@ -88,7 +88,7 @@ export class PodLife {
   /** Begins; call it when the daemon listens. */
   async start(): Promise<void> {
     this.#startedAt = this.#deps.clock.now();
-    const { nodeName, nodeCredentials, daemonSet } = this.#init;
+    const { nodeName, nodeCredentials, daemonSet } = this.#settings;
     const { metrics, log } = this.#deps;
     const warn = (text: string): void => log("warn", text);
     const api = await this.#deps.ownApi();
@@ -127,7 +127,7 @@ export class PodLife {
 
   /** A removed directory stays mounted in a container until the container starts anew. Outside of a pod nothing is mounted. */
   #remount(directory: string): void {
-    if (this.#init.daemonSet === undefined) return;
+    if (this.#settings.daemonSet === undefined) return;
     this.#deps.log(
       "warn",
       `${directory} was removed on the node: the daemon ends, so that its next container sees the successor`,
@@ -195,7 +195,7 @@ export class PodLife {
 
   /** Sends an Event about the node. An Event may be lost: log, metrics and readiness say the same. */
   async #tell({ kind, msg, details = "" }: Fault): Promise<void> {
-    const { nodeName } = this.#init;
+    const { nodeName } = this.#settings;
     const api = await this.#deps.ownApi();
     if (nodeName === undefined) return;
     const content = { reason: "PlexusConfiguration", message: `${kind}: ${msg}. To do: ${details}`, type: "Warning" } as const;

@@ -39,11 +39,11 @@ export class ResidentParts {
   }
 
   /** Makes the parts. */
-  async make(init: Omit<ResidentContext, "linksSeen">): Promise<void> {
+  async make(context: Omit<ResidentContext, "linksSeen">): Promise<void> {
     const linksSeen = (seen: SeenLinks): void => {
       for (const part of this.#parts) part.linksSeen?.(seen);
     };
-    this.#parts = await Promise.all(this.#settings.map(({ make }) => make({ ...init, linksSeen })));
+    this.#parts = await Promise.all(this.#settings.map(({ make }) => make({ ...context, linksSeen })));
   }
 
   /** Listens on the parts' sockets. Fault DAEMON_SOCKET of the first part that cannot. */

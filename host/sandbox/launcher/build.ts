@@ -35,13 +35,13 @@ function filesEnding(folder: string, ending: string): readonly string[] {
 }
 
 /** Makes `outDir/bin/plexus-sandbox`, and the addon beside it. Throws with the compiler's output where no linkage works. */
-export async function buildLauncher(init: BuildSettings): Promise<BuiltProgram> {
-  const outDir = join(init.outDir, "bin");
+export async function buildLauncher(settings: BuildSettings): Promise<BuiltProgram> {
+  const outDir = join(settings.outDir, "bin");
   const sources = filesEnding(directory, ".c");
   const headers = filesEnding(directory, ".h");
   const shared = sources.filter((path) => !ofPrograms.includes(basename(path)));
   await buildProgram({
-    ...init,
+    ...settings,
     outDir,
     name: addonName,
     sources: [...shared, ...filesEnding(addonDirectory, ".c")],
@@ -49,7 +49,7 @@ export async function buildLauncher(init: BuildSettings): Promise<BuiltProgram> 
     bare: true,
     isAddon: true,
   });
-  return buildProgram({ ...init, outDir, name: "plexus-sandbox", sources, headers, bare: true });
+  return buildProgram({ ...settings, outDir, name: "plexus-sandbox", sources, headers, bare: true });
 }
 
 if (import.meta.main) {

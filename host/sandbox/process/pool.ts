@@ -47,14 +47,14 @@ export class ProcessPool implements GuestRunner {
   #warmTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(init: PoolSettings = {}) {
-    this.#memory = init.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
-    this.#starter = new ProcessStarter(init, this.#memory);
-    this.#maxProcesses = Math.max(1, init.maxProcesses ?? 4);
-    this.#warm = Math.min(init.warm ?? 2, this.#maxProcesses);
-    this.#idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
-    this.#keepMs = init.keepMs ?? 10_000;
-    this.#processPerCall = init.processPerCall ?? false;
+  constructor(settings: PoolSettings = {}) {
+    this.#memory = settings.memory ?? new ProcessMemory(memoryBounds(containerMemoryBytes()));
+    this.#starter = new ProcessStarter(settings, this.#memory);
+    this.#maxProcesses = Math.max(1, settings.maxProcesses ?? 4);
+    this.#warm = Math.min(settings.warm ?? 2, this.#maxProcesses);
+    this.#idle = new IdleProcesses(settings.maxKept ?? defaultMaxKept);
+    this.#keepMs = settings.keepMs ?? 10_000;
+    this.#processPerCall = settings.processPerCall ?? false;
     this.#queue = new WaitingCalls(this.#maxCallsPerProcess);
     this.#unwatch = this.#memory.watch<PoolProcess>({
       keptProcesses: () => this.#idle.keptForOwners,

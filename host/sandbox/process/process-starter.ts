@@ -12,7 +12,7 @@ import { SandboxProcess, type ProcessSettings } from "./sandbox-process.ts";
 
 /** Starts sandbox processes that all have the same settings. */
 export class ProcessStarter {
-  readonly #init: ProcessSettings;
+  readonly #settings: ProcessSettings;
   readonly #live = new Set<SandboxProcess>();
   readonly #copies: CopyAttempts;
   /** Processes that are starting. */
@@ -27,25 +27,26 @@ export class ProcessStarter {
   startProblem: string | undefined;
 
   /** `memory` answers the bounds of a process. */
-  constructor(init: Partial<ProcessSettings>, memory: ProcessMemory) {
-    const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
-    const memoryPages = init.memoryPages ?? defaultLimits.memoryPages;
-    this.#init = {
-      node: init.node ?? nodePath(),
+  constructor(settings: Partial<ProcessSettings>, memory: ProcessMemory) {
+    const entry = settings.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
+    const memoryPages = settings.memoryPages ?? defaultLimits.memoryPages;
+    this.#settings = {
+      node: settings.node ?? nodePath(),
       entry,
       readable:
-        init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
+        settings.readable ??
+        (settings.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
       memoryPages,
-      bytes: init.bytes ?? memory.ofProcess(memoryPages),
-      tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
-      jail: "jail" in init ? init.jail : defaultJail(),
+      bytes: settings.bytes ?? memory.ofProcess(memoryPages),
+      tableEntries: settings.tableEntries ?? defaultLimits.tableEntries,
+      jail: "jail" in settings ? settings.jail : defaultJail(),
     };
-    this.#copies = new CopyAttempts(this.#init.jail?.server?.hasZygote ?? false);
+    this.#copies = new CopyAttempts(this.#settings.jail?.server?.hasZygote ?? false);
   }
 
   /** Pages of linear memory of a guest. */
   get memoryPages(): number {
-    return this.#init.memoryPages;
+    return this.#settings.memoryPages;
   }
 
   /** The uids of the living processes. */
@@ -73,7 +74,7 @@ export class ProcessStarter {
   }
 
   async #startOne(isCopy: boolean): Promise<SandboxProcess | undefined> {
-    const process = new SandboxProcess({ ...this.#init, isCopy });
+    const process = new SandboxProcess({ ...this.#settings, isCopy });
     this.#live.add(process);
     this.started += 1;
     void process.ended.then(() => {

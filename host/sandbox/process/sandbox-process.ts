@@ -78,10 +78,10 @@ export class SandboxProcess {
   #killed: Ended | undefined;
   #hasEnded = false;
 
-  constructor(init: ProcessSettings) {
-    const { node, entry, readable, memoryPages, tableEntries, jail, isCopy = false } = init;
+  constructor(settings: ProcessSettings) {
+    const { node, entry, readable, memoryPages, tableEntries, jail, isCopy = false } = settings;
     this.isCopy = isCopy;
-    const bytes = init.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
+    const bytes = settings.bytes ?? memoryBounds(containerMemoryBytes()).ofProcess(memoryPages);
     const numbers = [memoryPages, tableEntries];
     const { command: fixed } = guestProgram({ node, entry, readable });
     const command = [...fixed, ...numbers.map(String)] as const;
