@@ -153,7 +153,7 @@ async function releaseMembers(
   if (!removed.ok) return kept(source, ifname, "has members under other names", removed.fault.msg);
   for (const { index } of members) {
     const request = encodeRequests([linkChange(index, { up: true })]);
-    await call.shim.netlink({ path: view.netns, request, deadlineMs, foreign: true });
+    await call.shim.netlink({ path: view.netns, request, deadlineMs });
   }
   call.warn(
     `network ${source} as ${ifname}: members of the bond have other names now. The bond is removed, and its plugin gets no CNI_NETNS`,
