@@ -180,7 +180,8 @@ const entries = {
   SELECTION_INVALID: {
     cni: 7,
     actor: "administrator",
-    meaning: "A pod's annotation, such as k8s.v1.cni.cncf.io/networks, or its claim breaks a rule of the NPWG specification or of Plexus.",
+    meaning:
+      "A pod's annotation, such as k8s.v1.cni.cncf.io/networks, or its claim breaks a rule of the NPWG specification or of Plexus.",
     remedy:
       "Correct what the message names in the pod's annotation or claim: in the template that makes the pod, or in the pod (kubectl annotate --overwrite); the runtime then tries the pod again.",
   },

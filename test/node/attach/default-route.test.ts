@@ -189,10 +189,10 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
 
   test("L-07: a CNI_NETNS that is the node's own fails ADD, and the node keeps its default route", async () => {
     const pass = installRecorder(stage.plexus.cniPath, "pass");
-    const link = (name: string): string =>
-      JSON.stringify({ cniVersion: "1.0.0", interfaces: [{ name, sandbox: "/run/netns/pod" }], ips: [], routes: [] });
-    pass.script("ADD", { stdout: link("eth0") }, 1);
-    pass.script("ADD", { stdout: link("net1") }, 2);
+    for (const [index, name] of ["eth0", "net1"].entries()) {
+      const interfaces = [{ name, sandbox: "/run/netns/pod" }];
+      pass.script("ADD", { stdout: JSON.stringify({ cniVersion: "1.0.0", interfaces, ips: [], routes: [] }) }, index + 1);
+    }
     manifests.network("passed", [{ type: "pass" }]);
     const ip =
       "link add eth0 type veth peer name br0;link set eth0 up;link set br0 up;addr add 192.0.2.2/24 dev eth0;route add default via 192.0.2.1 dev eth0";
