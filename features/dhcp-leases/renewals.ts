@@ -189,7 +189,6 @@ export class Renewals {
       path: netns,
       request: encodeRequests([linkChange(index, { up: false })]),
       deadlineMs,
-      foreign: true,
     });
     const onDisk = this.#recordOf(records, lease);
     if (onDisk !== undefined) this.#write(records, onDisk, { ...lease, hasEnded: true });

@@ -71,7 +71,7 @@ const engineMessage: fc.Arbitrary<EngineMessage> = fc.oneof(
       kind: fc.constant("netlink" as const),
       path: text,
       second: text.filter((path) => path !== ""),
-      foreign: fc.constant(true),
+      allowsOwn: fc.constant(true),
       protocol: fc.constant("netfilter" as const),
       request: bytes,
       deadlineMs: u32,

@@ -111,7 +111,7 @@ const writers: { readonly [Kind in keyof MessageOf]: (fields: FieldWriter, messa
       .bytes(message.request)
       .u32(message.deadlineMs)
       .bytes(message.second ?? "")
-      .u32(message.foreign === true ? 1 : 0)
+      .u32(message.allowsOwn === true ? 0 : 1)
       .u32(message.protocol === "netfilter" ? NETFILTER : 0),
   sysctl: (fields, message) => fields.bytes(message.path).bytes(settingsRow(message.settings)),
   packet: (fields, message) => fields.bytes(message.path).u32(message.index).bytes(packetBytes(message.packets)),

@@ -19,7 +19,7 @@ export function unreachable(kind: FaultKind, capability: string, netns: string, 
   if (errno === EXDEV)
     return fault(
       "ENVIRONMENT_INVALID",
-      `CNI_NETNS: ${namespace} is the node's own; a delegate may act only in a pod's namespace`,
+      `CNI_NETNS: ${namespace} is the node's own; Plexus acts for an attachment only in a pod's namespace`,
     );
   if (!cutOff.includes(errno)) return fault(kind, `${namespace} could not be entered: ${systemError(errno)}`);
   const why = "perhaps a process of the pod has made more links, addresses or routes than one answer of the kernel holds";

@@ -57,7 +57,7 @@ const entries = {
     cni: 3,
     actor: "runtime",
     meaning: "The container is missing or unknown.",
-    remedy: "Name a container that was added; after a lost journal, remove the sandbox.",
+    remedy: "Name a container that was added; after a lost journal, remove the sandbox (crictl stopp ID, then crictl rmp ID).",
   },
   ADD_UNFINISHED: {
     cni: 107,
@@ -87,7 +87,7 @@ const entries = {
     cni: 5,
     actor: "administrator",
     meaning: "Journal, cache, leases or a delegate's state could not be read or written.",
-    remedy: "Check the directory named: owner, mode, free space, read-only mount.",
+    remedy: "Check the directory named: owner, mode, free space (df), free inodes (df -i), read-only mount (findmnt).",
   },
   INSTALL_REFUSED: {
     cni: 5,
@@ -100,7 +100,7 @@ const entries = {
     actor: "administrator",
     meaning: "A journal entry is damaged, so the container's attachments are unknown.",
     remedy:
-      "Send DEL, which undoes the attachments in the result cache and removes the entry; then look for remaining links and leases.",
+      "Delete the pod: its DEL undoes the attachments in the result cache and removes the entry; then look for remaining links and leases.",
   },
   ALREADY_ATTACHED: {
     cni: 7,
@@ -180,8 +180,10 @@ const entries = {
   SELECTION_INVALID: {
     cni: 7,
     actor: "administrator",
-    meaning: "A pod's annotation k8s.v1.cni.cncf.io/networks breaks a rule of the NPWG specification.",
-    remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has the key's rule.",
+    meaning:
+      "A pod's annotation, such as k8s.v1.cni.cncf.io/networks, or its claim breaks a rule of the NPWG specification or of Plexus.",
+    remedy:
+      "Correct what the message names in the pod's annotation or claim: in the template that makes the pod, or in the pod (kubectl annotate --overwrite); the runtime then tries the pod again.",
   },
   BOUND_EXCEEDED: {
     cni: 7,
@@ -307,7 +309,8 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "A network's result lacks the address, hardware address or interface name that the pod requested.",
-    remedy: "Use plugins that honour the request, or switch its verification off in the NetworkAttachmentDefinition.",
+    remedy:
+      "Use plugins that honour the request, or switch its verification off by the annotation plexus.dev/verify of the NetworkAttachmentDefinition (none, or a list of ips, mac, interface).",
   },
   KUBELET_UNREADABLE: {
     cni: 11,
@@ -384,7 +387,8 @@ const entries = {
     cni: 11,
     actor: "administrator",
     meaning: "The API server accepts the credentials, but forbids Plexus' request.",
-    remedy: "Apply deploy/rbac.yaml, or bind the ClusterRole plexus to the user that the message names.",
+    remedy:
+      "Upgrade the chart's release, which has the rights, or apply deploy/rbac.yaml by hand; or bind the ClusterRole plexus to the user that the message names.",
   },
   API_REFUSED: {
     cni: 999,
@@ -689,7 +693,7 @@ const entries = {
     actor: "nobody",
     meaning: "The daemon serves its maximum number of calls, or is being stopped.",
     remedy:
-      "Nothing: the runtime repeats the call. If the fault persists, raise the daemon's limits or find out why its calls are slow.",
+      "Nothing: the runtime repeats the call. If the fault persists, find the slow calls (plexusctl ui), or raise --calls and --queue of plexusd (daemon.calls and daemon.queue of the chart).",
   },
   NETLINK_FAILED: {
     cni: 5,

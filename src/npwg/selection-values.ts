@@ -150,7 +150,7 @@ function readBandwidth(value: Readonly<Record<string, unknown>>): Checked<Bandwi
   return withDoubts(bandwidth, unknownKeys(value, bandwidthKeys));
 }
 
-/** The object with the valid keys in their own spelling. */
+/** The object with the valid keys in their own spelling, and without those that are null: Go's decoder reads such a key as absent. */
 function spelledAs(
   object: Readonly<Record<string, unknown>>,
   valid: readonly string[],
@@ -160,7 +160,8 @@ function spelledAs(
   const found = spellingsOf(Object.keys(object), valid, true);
   if (!found.ok) return { problem: found.problem };
   const meant = new Map([...found.value].map(([key, written]) => [written, key]));
-  return { value: Object.fromEntries(Object.entries(object).map(([key, each]) => [meant.get(key) ?? key, each])) };
+  const present = Object.entries(object).filter(([, each]) => each !== null);
+  return { value: Object.fromEntries(present.map(([key, each]) => [meant.get(key) ?? key, each])) };
 }
 
 /** A sentence for each unknown key, with the nearest valid key. */

@@ -107,6 +107,22 @@ describe("the two forms", () => {
     expect(warnings([{ name: "a", deviceID: "x" }], strict)[0]).toContain('"deviceID" is reserved and unknown');
   });
 
+  test("null within a bandwidth or a port mapping counts as absent with profile compat, and is an error with strict", () => {
+    const text = JSON.stringify([
+      {
+        name: "a",
+        bandwidth: { ingressRate: 1000, ingressBurst: null, egressRate: null },
+        portMappings: [{ hostPort: 80, containerPort: 8080, protocol: null, hostIP: null }],
+      },
+    ]);
+    expect(accepted(text)).toMatchObject([
+      { bandwidth: { ingressRate: 1000 }, portMappings: [{ hostPort: 80, containerPort: 8080, protocol: "tcp" }] },
+    ]);
+    expect(warnings(text, strict).join("\n")).toContain('"ingressBurst", which must be a whole number above 0');
+    expect(refusal('[{"name":"a","portMappings":[{"hostPort":null,"containerPort":80}]}]')).toContain('"hostPort" is');
+    expect(refusal('[{"name":"a","bandwidth":{"ingressRate":null}}]')).toContain("has none of ingressRate");
+  });
+
   test("null counts as an absent key with profile compat, and is an error with strict", () => {
     const text = '[{"name":"a","cni-args":null,"ips":null,"ipam-claim-reference":"x"}]';
     expect(accepted(text)[0]).toMatchObject({ name: "a", cniArgs: undefined, ips: undefined, ipamClaimReference: "x" });

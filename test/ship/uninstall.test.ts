@@ -74,6 +74,15 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     );
   }
 
+  test("a file's name brings no escape sequence and no line of its own to the terminal", () => {
+    configure("00-\u001B]0;title\u0007\u001B[2J\nevil: removed\u009B31m.conf", plexusConfiguration());
+    const { stdout } = uninstall("--dry-run");
+    expect(stdout).toContain("00- evil: removed.conf: would be renamed to ");
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
+    expect(stdout).not.toMatch(/^evil/m);
+  });
+
   test("MO-26 first puts its configuration aside, and removes its files after the last attachment", async () => {
     configureBoth();
     const attaching = { config: plexusConfiguration(), containerId: "shop-1", pod: stage.pod() };

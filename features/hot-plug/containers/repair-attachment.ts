@@ -214,7 +214,7 @@ async function settleMac(
   const wanted = macBytes(mac);
   if (link === undefined || wanted === undefined || link.mac === mac || link.kind === "ipvlan") return ok({ text, link });
   const change = encodeRequests([linkChange(link.index, { mac })]);
-  await call.shim.netlink({ path: netns, request: change, deadlineMs, foreign: true });
+  await call.shim.netlink({ path: netns, request: change, deadlineMs });
   const addresses = addressTexts(added, planned.ifname).flatMap((each) => readCidr(each)?.address ?? []);
   const packets = addresses.map((address) => announcement(address, wanted, false));
   if (packets.length > 0) await call.shim.packet({ path: netns, index: link.index, packets });

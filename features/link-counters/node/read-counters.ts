@@ -21,7 +21,7 @@ export async function readCounters(
   { netns, cookie, indexes }: CountedPod,
 ): Promise<readonly LinkCounters[]> {
   const request = encodeRequests(indexes.map(countersRequest));
-  const { errno, reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  const { errno, reply } = await shim.netlink({ path: netns, request, deadlineMs });
   const shown = namespaceCookieIn(reply);
   if (errno !== 0 || (cookie !== undefined && shown !== undefined && cookie !== shown)) return [];
   return decodeAnswers(reply, indexes.length).flatMap((answer) =>

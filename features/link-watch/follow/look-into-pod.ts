@@ -33,7 +33,7 @@ export async function lookIntoPod(
     ...(made === undefined ? [] : [linkRequest(made.index)]),
   ]);
   const request = encodeRequests([...requests, addressesRequest(0)]);
-  const done = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  const done = await shim.netlink({ path: netns, request, deadlineMs });
   noteBytes(done.reply.length);
   if (!done.sent && [ENOENT, ENOTDIR, EINVAL].includes(done.errno)) return ok("gone");
   if (done.errno !== 0) return failed(fault("NETLINK_FAILED", `looking at the links of ${netns}: ${systemError(done.errno)}`));

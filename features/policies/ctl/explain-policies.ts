@@ -6,12 +6,15 @@ import type { CommandLineMistake } from "../../../src/command-line/read-command-
 import { withCredentials } from "../../../host/cluster/kube/with-credentials.ts";
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Explanation, explain } from "../rules/explain.ts";
 import { readExplainedPod, readPolicies } from "./policy-objects.ts";
 
 /** A port with its protocol: `80`, `53/UDP`. */
 const portPattern = /^([1-9]\d{0,4})(?:\/(TCP|UDP|SCTP))?$/i;
 const maxPort = 65_535;
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 4096;
 
 /** Runs `plexusctl policies explain`. */
 export async function explainPoliciesCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -52,5 +55,5 @@ export async function explainPoliciesCommand(line: Invocation): Promise<CommandR
 }
 
 function lineOf({ source, destination, side, pod, allowed, why }: Explanation): string {
-  return `${source} -> ${destination}: ${side} of ${pod}: ${allowed ? "allowed" : "stopped"}: ${why}`;
+  return inertLine(`${source} -> ${destination}: ${side} of ${pod}: ${allowed ? "allowed" : "stopped"}: ${why}`, maxLine);
 }

@@ -14,6 +14,8 @@ import { outcomeText, type ProbedTarget, probeOutcomes, type ProbeReport, probeW
 
 /** A probe of 64 targets takes 20 s. */
 const timeoutMs = 60_000;
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 1024;
 const columns = ["TARGET", "ADDRESS", "NEIGHBOUR", "RESULT"].map((title) => ({ title }));
 
 /** Runs `plexusctl probe`. */
@@ -26,7 +28,7 @@ export async function probeCommand(line: Invocation): Promise<CommandResult | Co
   const answer = await askDaemon({ socketPath: statusSocketOf(line), method: "POST", path, timeoutMs });
   if ("why" in answer) return failure(answer.why);
   const report = boundedJson(answer.body);
-  if (isJsonObject(report) && typeof report["why"] === "string") return failure(inertLine(report["why"], 1024));
+  if (isJsonObject(report) && typeof report["why"] === "string") return failure(inertLine(report["why"], maxLine));
   if (!isReport(report)) return failure("this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?");
   const { ifname, mtu, targets } = report;
   const text = (width: number): string => {
@@ -34,7 +36,8 @@ export async function probeCommand(line: Invocation): Promise<CommandResult | Co
     const list = rows.length === 0 ? ["no other addresses are known: name some"] : table(columns, rows, width);
     const warnings = probeWarnings(report).flatMap((each) => wrap(`- ${each}`, width));
     const below = warnings.length === 0 ? [] : ["", ...warnings];
-    return `${[`${report.pod} ${ifname} on ${report.network}, MTU ${mtu}`, "", ...list, ...below].join("\n")}\n`;
+    const head = inertLine(`${report.pod} ${ifname} on ${report.network}, MTU ${mtu}`, maxLine);
+    return `${[head, "", ...list, ...below].join("\n")}\n`;
   };
   const silent = targets.filter(({ outcome }) => outcome !== "answers");
   const names = (): readonly string[] => silent.map(({ address }) => address);

@@ -119,7 +119,7 @@ async function firstLook(
   ifname: string,
 ): Promise<{ readonly mtu: number | undefined; readonly cookie: string | undefined }> {
   const request = encodeRequests([linkRequest(ifname)]);
-  const { reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  const { reply } = await shim.netlink({ path: netns, request, deadlineMs });
   const [link] = linkStatesIn(decodeAnswers(reply, 1)[0]);
   return { mtu: link?.mtu, cookie: namespaceCookieIn(reply) };
 }

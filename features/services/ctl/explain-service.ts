@@ -7,6 +7,7 @@ import { withCredentials } from "../../../host/cluster/kube/with-credentials.ts"
 import { type CommandResult, failure, type Invocation } from "../../../host/node/command-line/command.ts";
 import { printed } from "../../../host/node/command-line/printed.ts";
 import { table, wrap } from "../../../host/node/command-line/table.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
 import { explainService } from "../rules/explain-service.ts";
 import { endpointSlicesPath, serviceNameLabel } from "../rules/service-slice.ts";
@@ -17,6 +18,8 @@ function nameOf(object: unknown): readonly string[] {
   return meta.ok ? [meta.value.name] : [];
 }
 
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 1024;
 const columns = ["POD", "ENDPOINT", "WHY"].map((title) => ({ title }));
 
 /** Runs `plexusctl services explain`. */
@@ -51,7 +54,8 @@ export async function explainServiceCommand(line: Invocation): Promise<CommandRe
     ]);
     const list = rows.length === 0 ? [] : ["", ...table(columns, rows, width)];
     const wrong = problems.flatMap((each) => wrap(`- ${each}`, width));
-    return `${[`${on}; addresses in its slices: ${written}`, ...list, ...(wrong.length === 0 ? [] : ["", ...wrong])].join("\n")}\n`;
+    const head = inertLine(`${on}; addresses in its slices: ${written}`, maxLine);
+    return `${[head, ...list, ...(wrong.length === 0 ? [] : ["", ...wrong])].join("\n")}\n`;
   };
   const names = (): readonly string[] => pods.flatMap(({ pod, isReady }) => (isReady ? [`${namespace}/${pod}`] : []));
   return { stdout: await printed({ value: read.value, text, names }, line), status: problems.length > 0 ? 1 : 0 };

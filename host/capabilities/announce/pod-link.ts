@@ -46,7 +46,7 @@ export async function readPodLink(
   ifname: string | number,
 ): Promise<PodLink | LinkUnreadable> {
   const request = encodeRequests([linkRequest(ifname), addressesRequest(0)]);
-  const { errno, sent, reply } = await shim.netlink({ path: netns, request, deadlineMs, foreign: true });
+  const { errno, sent, reply } = await shim.netlink({ path: netns, request, deadlineMs });
   if (errno !== 0) return { errno, errorText: "", entered: sent };
   const [links, addresses] = decodeAnswers(reply, 2);
   for (const answer of [links, addresses])

@@ -2,8 +2,9 @@
 
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { unreachable } from "../../protocol/unreachable.ts";
 import { deadlineMs, maxDumps, type NetlinkSender } from "../../system/netlink/exchange.ts";
-import { EAFNOSUPPORT, EINVAL, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
+import { EAFNOSUPPORT, EINVAL, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT, EXDEV } from "../../system/errno.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
 import { systemError } from "../../system/system-error.ts";
 import { batch, generationRequest } from "./nf-tables.ts";
@@ -49,7 +50,7 @@ export async function ask(
   for (let tries = 1; ; tries++) {
     const family = protocol === "netfilter" ? { protocol } : {};
     const outcome = await shim.netlink({ path, ...family, request: encodeRequests(requests), deadlineMs });
-    if (outcome.errno !== 0) return failed(unanswered(action, outcome));
+    if (outcome.errno !== 0) return failed(unanswered(action, path, outcome));
     const answers = decodeAnswers(outcome.reply, requests.length);
     const whole = answers.filter((answer) => answer !== undefined);
     if (whole.length < requests.length) return failed(failure(action, "the kernel's answer is incomplete"));
@@ -92,14 +93,14 @@ export async function sendBatch(
   const outcome = await shim.netlink({ path, protocol: "netfilter", request: bytes, deadlineMs });
   if (outcome.errno === EMSGSIZE && !outcome.sent) return failed(batchTooLarge(bytes.length));
   // ENOBUFS: the receive buffer overflowed with refusals. One of them suffices.
-  if (outcome.errno !== 0 && outcome.errno !== ENOBUFS) return failed(unanswered("changing the rules", outcome));
+  if (outcome.errno !== 0 && outcome.errno !== ENOBUFS) return failed(unanswered("changing the rules", path, outcome));
   // A batch has a message before its changes, and one behind them.
   const answers = decodeAnswers(outcome.reply, changes + 2);
   const refused = answers.flatMap((answer, index) =>
     answer === undefined || answer.errno === 0 ? [] : [{ index: index - 1, errno: answer.errno, errorText: answer.errorText }],
   );
   if (refused.length > 0) return ok(refused);
-  if (outcome.errno !== 0) return failed(unanswered("changing the rules", outcome));
+  if (outcome.errno !== 0) return failed(unanswered("changing the rules", path, outcome));
   return answers[changes] === undefined ? failed(failure("changing the rules", "the kernel's answer is incomplete")) : ok([]);
 }
 
@@ -148,7 +149,8 @@ function batchTooLarge(bytes: number): Fault {
   return failure("changing the rules", `${reason}. ${remedy}`);
 }
 
-function unanswered(action: string, outcome: { readonly errno: number; readonly sent: boolean }): Fault {
+function unanswered(action: string, path: string, outcome: { readonly errno: number; readonly sent: boolean }): Fault {
+  if (outcome.errno === EXDEV) return unreachable("FIREWALL_FAILED", `firewall: ${action}`, path, outcome.errno);
   if (outcome.errno === EPROTONOSUPPORT)
     return failure(action, "the kernel has no nftables (EPROTONOSUPPORT for NETLINK_NETFILTER: module nfnetlink)");
   const reason = outcome.sent

@@ -55,7 +55,7 @@ export class Namespaces {
       path: place === "pod" ? this.podNetns : "",
       request: encodeRequests(requests),
       deadlineMs,
-      foreign: !namesNode,
+      ...(namesNode ? { allowsOwn: true } : {}),
       ...(usesSecondNamespace ? { second: namesNode ? nodeNetns : this.podNetns } : {}),
     });
     return { answers: decodeAnswers(reply, requests.length), sent, errno };
@@ -71,7 +71,7 @@ export class Namespaces {
       path: this.podNetns,
       request: encodeRequests([linkMove(index, name)]),
       deadlineMs,
-      foreign: false,
+      allowsOwn: true,
       second: nodeNetns,
     });
     return { answers: decodeAnswers(reply, 1), sent, errno };

@@ -152,7 +152,7 @@ async function dump(
 async function send({ shim, netns }: RoutingNamespace, requests: readonly NetlinkRequest[]): Promise<Exchange> {
   if (netns === "") return { answers: [], errno: ENOENT, sent: false };
   const path = netns ?? "";
-  const { errno, sent, reply } = await shim.netlink({ path, request: encodeRequests(requests), deadlineMs, foreign: true });
+  const { errno, sent, reply } = await shim.netlink({ path, request: encodeRequests(requests), deadlineMs });
   return { answers: decodeAnswers(reply, requests.length), errno, sent };
 }
 

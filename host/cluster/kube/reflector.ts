@@ -132,7 +132,8 @@ export class Reflector<T> {
    */
   get live(): boolean {
     if (this.#openedAt === undefined || this.#clock.now() - this.#openedAt < catchUpMs) return false;
-    return this.#clock.date().getTime() - this.#heardAt <= this.#silenceMs;
+    // A clock that was set back by more than this cannot tell the silence: the server is asked until the next message.
+    return Math.abs(this.#clock.date().getTime() - this.#heardAt) <= this.#silenceMs;
   }
 
   /** The object; undefined: ask the server, because the object is missing or the held objects are not live. */

@@ -135,6 +135,8 @@ async function configuredNetworks(
 interface NamelessAttachment {
   /** The request for a name. Names are given in the order of the attachments. */
   readonly request: NameRequest;
+  /** Whether the pod's request names a device. Such a request is planned first, so that no network without one takes the device. */
+  readonly namesDevice: boolean;
   /** Plans the attachment under its name. */
   readonly plan: (ifname: string) => Promise<Result<AttachmentPlan>>;
 }
@@ -144,6 +146,7 @@ function configuredAttachment(call: PlanContext, network: ConfiguredNetwork): Na
   return {
     // Only a message about names shows the two: the network is in no namespace.
     request: { name: network.source, namespace: "configuration" },
+    namesDevice: false,
     plan: async (ifname) => ok({ ...network, conflist, attachment: attachmentOf(call, ifname), request: undefined }),
   };
 }
@@ -167,7 +170,7 @@ function askedAttachment(
     const reserved = reservedNameFault(call, planned.value, terms);
     return reserved === undefined ? ok({ ...planned.value, podNetwork }) : failed(reserved);
   };
-  return { request: selection, plan };
+  return { request: selection, namesDevice: selection.deviceId !== undefined, plan };
 }
 
 /** The interface names of all attachments but `main`, in their order. */
@@ -182,7 +185,7 @@ async function interfaceNames(
   return assignInterfaceNames(requests, call.request.ifname, present);
 }
 
-/** All attachments, `main` first. */
+/** All attachments in their order, `main` first. */
 async function planInOrder(
   { configuration }: PlanContext,
   main: AttachmentPlan,
@@ -190,10 +193,13 @@ async function planInOrder(
   names: readonly string[],
 ): Promise<Result<readonly AttachmentPlan[]>> {
   const attachments = [main];
-  for (const [index, { plan }] of nameless.entries()) {
-    const planned = await plan(names[index] ?? "");
-    if (!planned.ok) return planned;
-    attachments.push(planned.value);
+  for (const first of [true, false]) {
+    for (const [index, { plan, namesDevice }] of nameless.entries()) {
+      if (namesDevice !== first) continue;
+      const planned = await plan(names[index] ?? "");
+      if (!planned.ok) return planned;
+      attachments[index + 1] = planned.value;
+    }
   }
   for (const { source, list } of attachments) {
     const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);

@@ -141,7 +141,7 @@ async function withParameters(
     const source = `${each.namespace}/${each.name}`;
     // Rules bind a network by its first definition's namespace. Keys of another namespace would pass under its rights.
     if (each.namespace !== namespace && !isTrustedNamespace(configuration.definitions, each.namespace)) {
-      const why = `adds keys to ${namespace}/${name}, so its namespace must be the same, or one of definitions.trustedNamespaces`;
+      const why = `adds keys to ${namespace}/${name}, so its namespace must be the same, or one of definitions.trusted`;
       return failed(fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${source} ${why}`));
     }
     const definition = await cluster.networkAttachmentDefinition(each.namespace, each.name);

@@ -157,7 +157,7 @@ async function releaseMembers(
   if (!removed.ok) return kept(source, ifname, "has members under other names", removed.fault.msg);
   for (const { index } of members) {
     const request = encodeRequests([linkChange(index, { up: true })]);
-    await call.shim.netlink({ path: view.netns, request, deadlineMs, foreign: true });
+    await call.shim.netlink({ path: view.netns, request, deadlineMs });
   }
   call.warn(
     `network ${source} as ${ifname}: members of the bond have other names now. The bond is removed, and its plugin gets no CNI_NETNS`,
@@ -196,6 +196,12 @@ export function withoutReusedAddresses(call: Call, entry: JournalEntry): Journal
   return mayHaveFreedAddresses(call, entry) ? withoutSharedResults(entry, entry.plan, entriesOf(call.journal)) : entry;
 }
 
+/** Whether `time` is between the two. False without a time, and for one in the future: the clock was ahead, so that it does not tell the process. */
+function isBetween(start: Date, time: string | undefined, end: Date): boolean {
+  const at = Date.parse(time ?? "");
+  return at >= start.getTime() && at <= end.getTime();
+}
+
 function mayHaveFreedAddresses(call: Call, entry: JournalEntry): boolean {
   const { plan, progress, failures } = entry;
   return (
@@ -203,7 +209,6 @@ function mayHaveFreedAddresses(call: Call, entry: JournalEntry): boolean {
     failures.count > 0 ||
     progress.some(({ undone, detaching }) => undone || detaching === true) ||
     // A process that was killed in a DEL may have left no trace of it.
-    plan.begun === undefined ||
-    Date.parse(plan.begun) < call.startedAt.getTime()
+    !isBetween(call.startedAt, plan.begun, call.clock.date())
   );
 }

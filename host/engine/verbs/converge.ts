@@ -43,8 +43,9 @@ export async function countFailedDel(call: Call, entry: JournalEntry, netns: str
   const { tries, seconds: minSeconds } = configuration.del;
   const due = async (): Promise<boolean> =>
     plan.assumed === true ||
-    // `seconds` is NaN if the entry's time is malformed. The comparison is then false, so that the count alone decides.
-    !(seconds < minSeconds) ||
+    // A time in the future is of a clock that was ahead, and NaN of a malformed time. The count alone decides then: the sandbox must not stay until the
+    // clock has caught up.
+    !(seconds >= 0 && seconds < minSeconds) ||
     isOfAnotherBoot(call, entry) ||
     (await call.namespaceIsGone(netns));
   if (count < tries || !(await due())) {

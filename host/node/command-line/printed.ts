@@ -1,6 +1,6 @@
 // The forms in which plexusctl prints: tables, JSON, YAML, names.
 
-import { inertLine } from "../../../src/text/inert-text.ts";
+import { inertLine, inertText } from "../../../src/text/inert-text.ts";
 import { coloured } from "./colours.ts";
 import type { Invocation } from "./command.ts";
 
@@ -30,7 +30,8 @@ export async function printed({ value, text, names }: Printable, { output, colou
         .map((name) => `${inertLine(name, maxName)}\n`)
         .join("");
     default: {
-      const shown = text(output === "wide" ? Infinity : tableWidth);
+      // The colours come last: an escape sequence of a foreign text must not reach the terminal.
+      const shown = terminalText(text(output === "wide" ? Infinity : tableWidth));
       return colour ? coloured(shown) : shown;
     }
   }
@@ -38,6 +39,11 @@ export async function printed({ value, text, names }: Printable, { output, colou
 
 // Characters that JSON may have as they are, and that control a terminal or the direction of text.
 const unprintable = /[\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/g;
+
+/** A text of several lines that a terminal can print safely. */
+export function terminalText(text: string): string {
+  return inertText(text, Infinity);
+}
 
 /** JSON of two-space indentation that a terminal can print safely. */
 export function jsonText(value: unknown): string {
@@ -49,12 +55,13 @@ export function jsonLine(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-function printable(json: string): string {
+/** The text of a JSON document in a form that a terminal can print safely, and that reads as the same document. */
+export function printable(json: string): string {
   return json.replaceAll(unprintable, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** YAML that a terminal can print safely. JSON is YAML, too, and can escape every character. */
-async function yamlText(value: unknown): Promise<string> {
+export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import("yaml");
   const text = stringify(value);
   // oxlint-disable-next-line no-control-regex

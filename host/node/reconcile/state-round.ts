@@ -161,7 +161,8 @@ export class StateRounds {
     for (const { lease, attachment } of kept) {
       // The entry may have been lost instead of undone, so the pod must be gone, too.
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
-      const settled = deps.date().getTime() - attachment.departedAt >= this.#graceMs;
+      // A clock that was set back does not delay this: the verdict has its own time, of a monotonic clock.
+      const settled = Math.abs(deps.date().getTime() - attachment.departedAt) >= this.#graceMs;
       const handled: Handled = settled
         ? await this.#undoing.ifStale(lease.path, verdict, deps, "lease", (cleaner) =>
             cleaner.departed(attachment.listed.entry, lease),

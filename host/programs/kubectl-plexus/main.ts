@@ -4,11 +4,14 @@ import { createWriteStream } from "node:fs";
 import { basename } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { execa, ExecaError } from "execa";
+import { inertText } from "../../../src/text/inert-text.ts";
 import { type PluginCommand, probeUsage, readCommandLine, usage } from "./command-line.ts";
 import { completed, completer } from "./complete.ts";
 import { type AskKubectl, placeOfPod, plexusPodOn, usualRelease } from "./find-pod.ts";
 
 const container = "plexusd";
+/** Maximum length of an error, in UTF-16 units: kubectl may quote a whole answer of the API server. */
+const maxMessage = 4096;
 const control = ["/opt/plexus/bin/node", "--disable-warning=ExperimentalWarning", "/opt/plexus/plexusctl.cjs"];
 
 async function main(): Promise<void> {
@@ -64,7 +67,7 @@ async function saveDump(args: readonly string[], node: string): Promise<number> 
 }
 
 function fail(status: 1 | 2, message: string): void {
-  process.stderr.write(`kubectl plexus: ${message}\n`);
+  process.stderr.write(`kubectl plexus: ${inertText(message, maxMessage)}\n`);
   process.exitCode = status;
 }
 

@@ -8,6 +8,7 @@ import { type ComposedConfiguration, composeConfiguration, type WantedConfigurat
 import { writeOwnFile } from "../../node/cni-configuration/own-file.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { namedCniPath, onlyWith } from "../../node/command-line/common-options.ts";
+import { printable } from "../../node/command-line/printed.ts";
 
 /** Runs `plexusctl configure`. */
 export async function configureCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -21,7 +22,7 @@ export async function configureCommand(line: Invocation): Promise<CommandResult 
   const missing = lacksKubeconfig ? [`${options.wanted.kubeconfig} does not exist yet: every call would fail`] : [];
   if (options.write) return write(composed.value, missing);
   const notes = [...composed.value.warnings, ...missing].join("; ");
-  return { stdout: composed.value.text, ...(notes === "" ? {} : { stderr: notes }), status: 0 };
+  return { stdout: printable(composed.value.text), ...(notes === "" ? {} : { stderr: notes }), status: 0 };
 }
 
 async function write(

@@ -7,7 +7,7 @@ import { migrateFromMultus } from "../../../src/configuration/multus-migration.t
 import { readMultusSources } from "../../node/migrate/read-sources.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
 import { onlyWith } from "../../node/command-line/common-options.ts";
-import { jsonText } from "../../node/command-line/printed.ts";
+import { jsonText, yamlText } from "../../node/command-line/printed.ts";
 import type { CheckOptions } from "./migrate-check.ts";
 
 /** Runs `plexusctl migrate`. */
@@ -23,8 +23,7 @@ export async function migrateCommand(line: Invocation): Promise<CommandResult | 
     return checkCommand(migration.value, options.check, { ...line, output: options.form });
   }
   if (options.form === "json") return { stdout: `${jsonText(migration.value)}\n`, status: 0 };
-  const { stringify } = await import("yaml");
-  return { stdout: `${migrationComments(migration.value)}${stringify(migration.value.values)}`, status: 0 };
+  return { stdout: `${migrationComments(migration.value)}${await yamlText(migration.value.values)}`, status: 0 };
 }
 
 interface MigrateOptions {

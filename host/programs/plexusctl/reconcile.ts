@@ -1,6 +1,7 @@
 // plexusctl reconcile: makes the daemon run a reconciler round now, and shows the round's report.
 
 import type { CommandLineMistake } from "../../../src/command-line/read-command-line.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Finding, reasonOf, type RoundReport } from "../../node/reconcile/finding.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import { type CommandResult, failure, type Invocation } from "../../node/command-line/command.ts";
@@ -11,6 +12,8 @@ import { table } from "../../node/command-line/table.ts";
 
 /** A round begins no work after 30 s, but finishes the work that has begun. */
 const timeoutMs = 120_000;
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 4096;
 
 /** Runs `plexusctl reconcile`. */
 export async function reconcileCommand(line: Invocation): Promise<CommandResult | CommandLineMistake> {
@@ -41,11 +44,11 @@ function roundNeedsAttention({ agent, findings, problems }: RoundReport): boolea
 function roundText({ dryRun, agent, entries, findings, problems }: RoundReport, width: number): string {
   const rows = findings.map((each) => [each.kind, relativeId(each), reasonOf(each), each.handling]);
   const titles = ["KIND", "WHICH", "WHY", "DONE"].map((title) => ({ title }));
-  const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${id}: ${note}`]));
+  const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${inertLine(`${id}: ${note}`, maxLine)}`]));
   return [
     `${dryRun ? "Dry run: " : ""}${counted(entries, "entry", "entries")} in the journal, ${counted(findings.length, "finding", "findings")}`,
     ...(agent ? [] : ["No agent is connected, so nothing was removed. To do: systemctl start plexus-agent"]),
-    ...problems.map((problem) => `Problem: ${problem}`),
+    ...problems.map((problem) => inertLine(`Problem: ${problem}`, maxLine)),
     ...(rows.length === 0 ? [] : ["", ...table(titles, rows, width)]),
     ...(notes.length === 0 ? [] : ["", ...notes]),
     "",

@@ -111,7 +111,7 @@ export function removalText({ configuration, standing, pods, problems, withoutDa
     ...(standing === "in-force" ? [] : rest),
     ...(withoutDaemon === null ? [] : [unknown]),
   ];
-  return `${[...lines, ...(problems.length === 0 ? [ends[standing]] : [])].join("\n")}\n`;
+  return [...lines, ...(problems.length === 0 ? [ends[standing]] : [])].map((line) => `${inertLine(line, maxLine)}\n`).join("");
 }
 
 /** How long no daemon has answered. */

@@ -2,11 +2,14 @@
 
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { uninstall, type UninstallReport } from "../../node/uninstall/uninstall.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 
 const timeoutMs = 5000;
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 4096;
 
 /** The options of the removal. */
 export interface UninstallOptions {
@@ -60,5 +63,5 @@ export function uninstallText({ dryRun, released, heir, removed, left, abandoned
     ...abandoned.map((text) => `Remains: ${text}`),
     ...(stopped === undefined ? [] : [`Not done: ${stopped.why}.`, `To do: ${stopped.remedy}.`]),
   ];
-  return lines.length === 0 ? "no file of Plexus was found\n" : `${lines.join("\n")}\n`;
+  return lines.length === 0 ? "no file of Plexus was found\n" : lines.map((line) => `${inertLine(line, maxLine)}\n`).join("");
 }

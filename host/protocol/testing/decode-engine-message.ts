@@ -41,11 +41,11 @@ function readEngineMessage(type: number, fields: FieldReader): EngineMessage | u
       return { kind: "read", path: fields.text(), cap: fields.u32() };
     case TYPE.netlink: {
       const netlink = { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() } as const;
-      const [second, foreign, protocol] = [fields.text(), fields.u32() === 1, fields.u32()];
+      const [second, allowsOwn, protocol] = [fields.text(), fields.u32() === 0, fields.u32()];
       return {
         ...netlink,
         ...(second === "" ? {} : { second }),
-        ...(foreign ? { foreign } : {}),
+        ...(allowsOwn ? { allowsOwn } : {}),
         ...(protocol === NETFILTER ? { protocol: "netfilter" } : {}),
       };
     }

@@ -17,10 +17,10 @@ export interface NetlinkExchange {
   /** Path of a second namespace, which the messages name by the descriptor SECOND_NAMESPACE; absent: none. */
   readonly second?: string | undefined;
   /**
-   * Refuses (EXDEV, nothing sent) a namespace, first or second, that is the shim's own under another path. An empty path means the shim's
-   * own namespace and is always allowed.
+   * Whether a path, first or second, may lead to the shim's own namespace. Absent: such a path is refused (EXDEV, nothing sent), because a change
+   * that means a pod would act on the node. An empty path means the shim's own namespace and is always allowed.
    */
-  readonly foreign?: boolean | undefined;
+  readonly allowsOwn?: boolean | undefined;
 }
 
 /** The outcome of an effect in a network namespace. */

@@ -75,7 +75,7 @@ export async function findInNamespace(
   for (let at = 0; at < wanted.length; at += maxTogether) {
     const some = wanted.slice(at, at + maxTogether);
     const request = encodeRequests(some.map(linkRequest));
-    const { errno, sent, reply } = await shim.netlink({ path, request, deadlineMs, ...(path === "" ? {} : { foreign: true }) });
+    const { errno, sent, reply } = await shim.netlink({ path, request, deadlineMs });
     if (!sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL)) return ok("gone");
     cookie = namespaceCookieIn(reply);
     for (const [index, answer] of decodeAnswers(reply, some.length).entries()) {
@@ -133,8 +133,7 @@ interface Asked {
 }
 
 async function ask(shim: NetlinkSender, path: string, request: NetlinkRequest): Promise<Asked> {
-  const foreign = path === "" ? {} : { foreign: true };
-  const { errno, sent, reply } = await shim.netlink({ path, request: encodeRequests([request]), deadlineMs, ...foreign });
+  const { errno, sent, reply } = await shim.netlink({ path, request: encodeRequests([request]), deadlineMs });
   return { errno, sent, answer: decodeAnswers(reply, 1)[0], cookie: namespaceCookieIn(reply) };
 }
 

@@ -17,11 +17,11 @@ import {
   routesRequest,
 } from "./route.ts";
 import { systemError } from "../system-error.ts";
-import { EAFNOSUPPORT, EOPNOTSUPP } from "../errno.ts";
+import { EAFNOSUPPORT, EOPNOTSUPP, EXDEV } from "../errno.ts";
 
 /**
- * The links of the network namespace at this path (empty: the host's), loopback included, by index. Fault NETLINK_FAILED: no
- * such namespace, or the kernel refused.
+ * The links of the network namespace at this path (empty: the host's), loopback included, by index. Faults: NETLINK_FAILED: no
+ * such namespace, or the kernel refused; ENVIRONMENT_INVALID: the path leads to the host's namespace.
  */
 export async function listLinks(shim: NetlinkSender, namespace: string): Promise<Result<readonly Link[]>> {
   const answer = await dump(shim, namespace, linksRequest, "listing the links");
@@ -95,6 +95,8 @@ async function ask(
   const { errno, sent, reply } = await shim.netlink({ path: namespace, request: encodeRequests([request]), deadlineMs });
   const [answer] = decodeAnswers(reply, 1);
   if (errno === 0 && answer !== undefined) return ok(answer);
+  if (errno === EXDEV && !sent)
+    return failed(fault("ENVIRONMENT_INVALID", `CNI_NETNS: ${action} in ${namespace}: this network namespace is the node's own`));
   const reason = sent
     ? "the kernel's answer is incomplete, so it is unknown whether the change was made"
     : "the shim could not enter the namespace or ask the kernel";

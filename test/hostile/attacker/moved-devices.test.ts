@@ -49,7 +49,7 @@ const namesIn = (where: PodNamespace): readonly string[] =>
     .map(({ name }) => name.replace(/@.*/u, ""))
     .toSorted();
 const send = (engine: EngineSide, path: string, requests: readonly NetlinkRequest[], second?: string): Promise<Done> =>
-  engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second });
+  engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second, allowsOwn: true });
 const secondNamespace = u32Attribute(IFLA_NET_NS_FD, SECOND_NAMESPACE);
 const named = (name: string, ...more: readonly Uint8Array[]): Uint8Array =>
   concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), ...more]);

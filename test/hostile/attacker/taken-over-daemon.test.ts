@@ -384,10 +384,10 @@ describe("names a file as a network namespace", () => {
     const request = encodeRequests([linksRequest]);
     await attack(async (engine) => {
       for (const path of [pipe, "/dev/null", "/etc/passwd", "/", "/proc/self/ns/mnt", "/proc/self/ns/user"]) {
-        const second = await engine.netlink({ path: "", second: path, request, deadlineMs: 60_000 });
+        const second = await engine.netlink({ path: "", second: path, request, deadlineMs: 60_000, allowsOwn: true });
         expect([path, second.sent]).toEqual([path, path.startsWith("/proc")]);
         for (const answer of [
-          await engine.netlink({ path, request, deadlineMs: 60_000 }),
+          await engine.netlink({ path, request, deadlineMs: 60_000, allowsOwn: true }),
           await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_forward", value: "" }] }),
           await engine.packet({ path, index: 1, packets: [] }),
           await engine.tap({ path, name: "tap0", multiQueue: false }),
@@ -618,7 +618,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       const own = "/proc/self/ns/net";
       await attackBounded(async (engine) => {
         const send = (path: string, requests: readonly NetlinkRequest[], second?: string) =>
-          engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second });
+          engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 60_000, second, allowsOwn: true });
         const bridge = newLink("evil0", "bridge");
         const peer = concat([ifinfomsg(), attribute(IFLA_IFNAME, cString("evil1")), u32Attribute(byProcess, process.pid)]);
         const veth = {
@@ -671,7 +671,7 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
       const script = async (engine: EngineSide): Promise<void> => {
         const [own, other] = [indexOf(node, "devown"), indexOf(node, "devother")];
         const move = (path: string, second: string, index: number, name: string) =>
-          engine.netlink({ path, second, request: encodeRequests([linkMove(index, name)]), deadlineMs: 60_000 });
+          engine.netlink({ path, second, request: encodeRequests([linkMove(index, name)]), deadlineMs: 60_000, allowsOwn: true });
         expect(await move("", pod.path, other, "net1")).toMatchObject({ errno: EKEYREJECTED, sent: false });
         expect(await move("", pod.path, own, "net1")).toMatchObject({ errno: 0, sent: true });
         const inPod = indexOf(pod, "net1");
@@ -698,7 +698,13 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
           if (message === undefined) throw new Error("no message");
           const rename = name === undefined ? [] : [attribute(IFLA_IFNAME, cString(name))];
           const request = { ...message.request, body: concat([message.request.body, ...rename]) };
-          return engine.netlink({ path, second, request: encodeRequests([linksRequest, request]), deadlineMs: 60_000 });
+          return engine.netlink({
+            path,
+            second,
+            request: encodeRequests([linksRequest, request]),
+            deadlineMs: 60_000,
+            allowsOwn: true,
+          });
         };
         // The name of a message with an index is a new name of the link.
         for (const tried of [set("", other), set("", 0, "pf1other"), set("", other, "pf0own")])

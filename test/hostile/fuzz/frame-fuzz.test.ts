@@ -36,7 +36,7 @@ const messages: Readonly<Record<string, ShimMessage | EngineMessage>> = {
     kind: "netlink",
     path: "/run/netns/pod",
     second: "/run/netns/second",
-    foreign: true,
+    allowsOwn: true,
     protocol: "netfilter",
     request: Buffer.alloc(20, 20),
     deadlineMs: 1000,

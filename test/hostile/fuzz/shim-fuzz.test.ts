@@ -143,7 +143,7 @@ class Chaos {
         request: this.netlink(),
         deadlineMs: this.one([0, 1, 100]),
         second: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
-        foreign: this.below(2) === 1,
+        allowsOwn: this.below(2) === 1,
       }),
       () => ({ kind: "sysctl" as const, path: this.namespace(), settings: this.some(() => this.setting()) }),
       () => ({

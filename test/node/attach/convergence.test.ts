@@ -134,6 +134,18 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
     expect({ ...stage.left(), links: [] }).toEqual(nothing);
   });
 
+  test("with an existing namespace is given up by the count alone after a first failure in the future: the clock was set back", async () => {
+    const each = attaching("set-back", { del: { tries: 2, seconds: 3600 } });
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    expect((await del(each, 1)).map(({ status }) => status)).toEqual([1]);
+    const entry = join(stage.plexus.state("cni"), "journal", "set-back@cluster@eth0");
+    const text = readFileSync(entry, "utf8");
+    writeFileSync(entry, text.replace(/"failed":"[^"]*"/u, `"failed":"2036-01-01T00:00:00.000Z"`));
+    const last = await stage.call("DEL", each);
+    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining("ABANDONED")]);
+  });
+
   test("with an existing namespace is given up only after `del.seconds`", async () => {
     const each = attaching("patient", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);

@@ -187,6 +187,22 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
+  test("L-07: a CNI_NETNS that is the node's own fails ADD, and the node keeps its default route", async () => {
+    const pass = installRecorder(stage.plexus.cniPath, "pass");
+    for (const [index, name] of ["eth0", "net1"].entries()) {
+      const interfaces = [{ name, sandbox: "/run/netns/pod" }];
+      pass.script("ADD", { stdout: JSON.stringify({ cniVersion: "1.0.0", interfaces, ips: [], routes: [] }) }, index + 1);
+    }
+    manifests.network("passed", [{ type: "pass" }]);
+    const ip =
+      "link add eth0 type veth peer name br0;link set eth0 up;link set br0 up;addr add 192.0.2.2/24 dev eth0;route add default via 192.0.2.1 dev eth0";
+    for (const words of ip.split(";")) expect(stage.node.exec(["ip", ...words.split(" ")]).status).toBe(0);
+    const web = { ...attaching([{ name: "passed", "default-route": [] }], [{ type: "pass" }]), pod: stage.node.path };
+    const added = await stage.call("ADD", web);
+    expect(stage.node.exec(["ip", "route", "show", "default"]).stdout).toMatch(/^default via 192\.0\.2\.1 dev eth0/);
+    expect([added.status, added.json]).toMatchObject([1, { code: 4, msg: expect.stringContaining("is the node's own") }]);
+  });
+
   test("MO-10, A-14: an unreachable gateway fails ADD with the network's name, and everything is undone", async () => {
     const web = attaching([{ name: "plain", "default-route": ["203.0.113.1"] }]);
     const added = await stage.call("ADD", web);

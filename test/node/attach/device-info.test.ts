@@ -149,6 +149,15 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
         { deviceID: "0000:18:02.1" },
       ]);
       await stage.succeed("DEL", web);
+      recorders.sriov.clear();
+      // The second network names the device that the first one would get by the kubelet's order.
+      manifests.pod("web", [{ name: "nic" }, { name: "nic", deviceID: "0000:18:02.1" }]);
+      await stage.succeed("ADD", web);
+      expect(recorders.sriov.calls().map(({ stdin }) => JSON.parse(stdin))).toMatchObject([
+        { deviceID: "0000:18:02.2" },
+        { deviceID: "0000:18:02.1" },
+      ]);
+      await stage.succeed("DEL", web);
     } finally {
       kubelet.stop();
     }

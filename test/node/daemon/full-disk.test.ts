@@ -16,15 +16,22 @@ describe.skipIf(missingForMixed("a full disk"))("a full disk", () => {
   });
   afterEach(() => stage.dispose());
 
-  test("MO-13: STATUS fails with code 50 while the disk has no space for the journal", async () => {
+  test.each([
+    ["space", "size=64k", "bytes"],
+    // The directory itself has one of the inodes.
+    ["inode", "size=64m,nr_inodes=9", "inodes"],
+  ])("MO-13: STATUS fails with code 50 while the disk has no %s for the journal", async (_, size, unit) => {
     const directory = join(stage.plexus.directory, "small");
     mkdirSync(directory);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", directory]);
+    execFileSync("mount", ["-t", "tmpfs", "-o", size, "tmpfs", directory]);
     try {
       const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0", cniDir: join(directory, "state") });
       expect(await stage.request({ verb: "STATUS", config })).toMatchObject({
         status: 1,
-        json: { code: 50, msg: expect.stringMatching(/^journal in .*\/small\/state: its file system has \d+ bytes left/) },
+        json: {
+          code: 50,
+          msg: expect.stringMatching(new RegExp(String.raw`^journal in .*/small/state: its file system has \d+ ${unit} left`)),
+        },
       });
     } finally {
       execFileSync("umount", [directory]);

@@ -148,6 +148,20 @@ describe.skipIf(needed)("the reflector", () => {
     expect([reflector.live, reflector.get("shop", "blue")]).toEqual([false, undefined]);
   });
 
+  test("is not live with a time of day that was set back by more than the silence, which then cannot be told", async () => {
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("35", "blue"));
+      response.writeHead(200).flushHeaders();
+    };
+    const reflector = start(90_000);
+    await expectState(reflector, ({ watches }) => watches === 1);
+    clock.advance(60_000);
+    clock.setMs = -3_600_000;
+    expect([reflector.live, reflector.get("shop", "blue")]).toEqual([false, undefined]);
+    clock.setMs = -100_000;
+    expect(reflector.live).toBe(true);
+  });
+
   test("ends a watch that is silent for too long", async () => {
     server.script = ({ query }, response) => {
       if (!isWatch(query)) return void response.writeHead(200).end(list("40", "blue"));

@@ -24,6 +24,9 @@ let peer: PodNamespace;
 
 const unavailable = missing("tables of policies", missingPrivateNamespaces, command("nft", "--version"));
 
+/** The network namespace of the tests and of the shim, which is the node's here. */
+const ownPath = "/proc/self/ns/net";
+
 /** The pod has 10.0.0.1 and fd00::1 on net1; all other addresses are behind the peer. */
 beforeAll(async () => {
   if (unavailable) return;
@@ -375,6 +378,16 @@ describe.skipIf(unavailable)("a table of policies in the kernel", () => {
       await expect.poll(() => `${packet} ${seen()}`).toBe(`${packet} ${isOpen}`);
     }
     await install(undefined);
+  });
+
+  test("L-07: the node's own network namespace under another path gets no table", async () => {
+    const table = tableOf([readable(policyObject({ podSelector: {} }))], pods);
+    if (table === undefined) throw new Error("the policy isolates nothing");
+    await withShim(async (shim) => {
+      for (const written of [await makeTable(shim, ownPath, table), await replaceTable(shim, ownPath, table)])
+        expect(written).toMatchObject({ ok: false, fault: { code: 4, msg: expect.stringContaining("is the node's own") } });
+    });
+    expect(inHost(["nft", "list", "tables"])).not.toContain("plexus-policies");
   });
 
   test("a refusal of the kernel is a fault that names the action", async () => {

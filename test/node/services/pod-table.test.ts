@@ -346,6 +346,22 @@ describe.skipIf(unavailable)("a pod's table of Services", () => {
     });
   });
 
+  test("L-07: the node's own network namespace under another path gets no table", async () => {
+    await callWith(
+      async (shim) => {
+        for (const isFirst of [true, false])
+          expect(await replaceTable(shim, "/proc/self/ns/net", [port("10.96.0.9", TCP, 80, "10.1.0.11")], isFirst)).toMatchObject(
+            {
+              ok: false,
+              fault: { code: 4, msg: expect.stringContaining("is the node's own") },
+            },
+          );
+      },
+      { shim: shop.shim },
+    );
+    expect(inHost(["nft", "list", "tables"])).not.toContain("plexus-services");
+  });
+
   test("no Service is no table, and a table of the pod's own stays", async () => {
     pod.exec(["nft", "add", "table", "inet", "mine"]);
     await install([port("10.96.0.7", TCP, 80, "10.1.0.11")]);

@@ -144,11 +144,11 @@ describe.skipIf(missing("NETLINK", missingPrivateNamespaces))("NETLINK", () => {
     const link = join(shop.directory, "own");
     symlinkSync("/proc/self/ns/net", link);
     await run(async (engine) => {
-      const asked = { request, deadlineMs: 60_000, foreign: true };
+      const asked = { request, deadlineMs: 60_000 };
       for (const path of ["/proc/self/ns/net", `/proc/${process.pid}/ns/net`, link]) {
         expect(await engine.netlink({ ...asked, path })).toMatchObject({ errno: EXDEV, sent: false });
         expect(await engine.netlink({ ...asked, path: "", second: path })).toMatchObject({ errno: EXDEV, sent: false });
-        expect(await engine.netlink({ ...asked, path, foreign: false })).toMatchObject({ errno: 0, sent: true });
+        expect(await engine.netlink({ ...asked, path, allowsOwn: true })).toMatchObject({ errno: 0, sent: true });
       }
       expect(await engine.netlink({ ...asked, path: pod.path, second: pod.path })).toMatchObject({ errno: 0, sent: true });
     });
