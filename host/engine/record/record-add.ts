@@ -114,7 +114,7 @@ const maxFurther = 64;
  * those of the plugins. `ifnames`: the interface names of the attachments. Never a fault of its own: without the record a DEL finds the links by their names.
  */
 export async function recordMadeLinks(
-  { shim }: Call,
+  { shim, configuration }: Call,
   netns: string,
   progress: Progress,
   before: LinksBefore,
@@ -126,7 +126,8 @@ export async function recordMadeLinks(
   const fresh = newLinks(after, before) ?? after.links.filter(({ name }) => ifnames.includes(name));
   const own = fresh.filter(({ name }) => ifnames.includes(name));
   const further = fresh.filter((link) => !own.includes(link)).slice(0, maxFurther);
-  const made = [...own, ...further].map(identityOf);
+  const links = [...own, ...further].map(identityOf);
+  const made = configuration.linkWatch === undefined ? links : await withNodeMasters(shim, links);
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
 }
 
@@ -135,7 +136,7 @@ export async function recordMadeLinks(
  * which is recorded under its name after the ADD. `known`: the pod's links of earlier records.
  */
 export async function recordAddedLink(
-  { shim }: Call,
+  { shim, configuration }: Call,
   netns: string,
   progress: Progress,
   { ifname, result, before, known = {} }: AddedLink,
@@ -149,7 +150,8 @@ export async function recordAddedLink(
     ...further.slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0))).map(identityOf),
   ];
   const names = new Set([ifname, ...found.map(({ name }) => name)]);
-  const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
+  const added = configuration.linkWatch === undefined ? found : await withNodeMasters(shim, found);
+  const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...added];
   const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
 }
@@ -202,9 +204,8 @@ export async function leftLink(
   const fresh = newLinks(seen.value, before);
   if (fresh === undefined || fresh.length === 0 || cookie !== before?.cookie) return ok(undefined);
   const indexes = otherEnds(fresh);
-  const ends = indexes.length === 0 ? ok("gone" as const) : await findInNamespace(shim, "", { indexes, names: [] });
-  const nodeLinks = ends.ok && ends.value !== "gone" ? ends.value.links : [];
-  return ok(unansweredLink({ ifname, links, fresh, made: known.made ?? [] }, nodeLinks));
+  const ends = await nodeLinks(shim, { indexes, names: [] });
+  return ok(unansweredLink({ ifname, links, fresh, made: known.made ?? [] }, ends));
 }
 
 /** The links of a running pod after an ADD. */
@@ -222,26 +223,47 @@ async function lookAfter(
   netns: string,
   { ifname, result, before }: AddedLink,
 ): Promise<Result<LookAfter | undefined>> {
-  const nodeLinks = await answeredNodeLinks(shim, result);
-  const indexes = nodeLinks.flatMap(({ link }) => link ?? []);
+  const answered = await answeredNodeLinks(shim, result);
+  const indexes = answered.flatMap(({ link }) => link ?? []);
   const seen = await linksAfter(shim, netns, { indexes, names: [ifname] });
   if (!seen.ok || seen.value === "gone") return seen.ok ? ok(undefined) : seen;
   const after = seen.value;
   const fresh = newLinks(after, before) ?? after.links;
-  return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), nodeLinks) });
+  return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), answered) });
 }
 
 /** The node's links that the answer of an ADD names. None if the node cannot be asked: then the pod's links alone decide. */
 async function answeredNodeLinks(shim: Call["shim"], result: CniResult): Promise<NamespaceLinks["links"]> {
-  const names = nodeLinkNames(result);
-  const found = names.length === 0 ? undefined : await findInNamespace(shim, "", { indexes: [], names });
-  return found?.ok === true && found.value !== "gone" ? found.value.links : [];
+  return nodeLinks(shim, { indexes: [], names: nodeLinkNames(result) });
 }
 
 /** The pod's links after an ADD; `wanted` alone where the pod has more links than one look shows. */
 async function linksAfter(shim: Call["shim"], netns: string, wanted: WantedLinks): ReturnType<typeof findInNamespace> {
   const all = await lookIntoNamespace(shim, netns);
   return all.ok ? all : findInNamespace(shim, netns, wanted);
+}
+
+/** The links with the masters of their ends on the node: an end that loses its master while no daemon runs is not told from one that never had any. */
+async function withNodeMasters(shim: Call["shim"], links: readonly LinkIdentity[]): Promise<readonly LinkIdentity[]> {
+  const peers = links.flatMap(({ kind, peer }) => (kind === "veth" && peer !== undefined ? [peer] : []));
+  const masters = new Map(
+    (await nodeLinks(shim, { indexes: peers, names: [] })).flatMap(({ index, master }) =>
+      master === undefined ? [] : [[index, master]],
+    ),
+  );
+  const names = new Map(
+    (await nodeLinks(shim, { indexes: [...new Set(masters.values())], names: [] })).map(({ index, name }) => [index, name]),
+  );
+  return links.map((link) => {
+    const nodeMaster = link.peer === undefined ? undefined : names.get(masters.get(link.peer) ?? 0);
+    return nodeMaster === undefined ? link : { ...link, nodeMaster };
+  });
+}
+
+/** The node's links of these indexes or names. None if the node cannot be asked. */
+async function nodeLinks(shim: Call["shim"], wanted: WantedLinks): Promise<NamespaceLinks["links"]> {
+  const found = wanted.indexes.length + wanted.names.length === 0 ? undefined : await findInNamespace(shim, "", wanted);
+  return found?.ok === true && found.value !== "gone" ? found.value.links : [];
 }
 
 /** The links that were not there before; undefined if those before are unknown. */
