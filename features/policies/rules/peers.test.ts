@@ -20,6 +20,9 @@ test.each([
 
 test("PO-06: without requirements a selector finds the pods of each known namespace, and a name needs no labels", () => {
   const pod = { namespace: "b", labels, namespaceLabels: undefined };
-  expect([finds(of({ selector: [] }), pod), finds(of({ selector: [] }), { ...pod, namespaceLabels: labels })]).toEqual([false, true]);
+  expect([finds(of({ selector: [] }), pod), finds(of({ selector: [] }), { ...pod, namespaceLabels: labels })]).toEqual([
+    false,
+    true,
+  ]);
   expect([finds(of({ name: "b" }), pod), finds(of({ name: "a" }), pod)]).toEqual([true, false]);
 });
