@@ -127,7 +127,7 @@ export async function recordMadeLinks(
   const own = fresh.filter(({ name }) => ifnames.includes(name));
   const further = fresh.filter((link) => !own.includes(link)).slice(0, maxFurther);
   const links = [...own, ...further].map(identityOf);
-  const made = configuration.linkWatch === undefined ? links : await withNodeMasters(shim, links);
+  const made = await journalled(shim, configuration, links);
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
 }
 
@@ -150,7 +150,7 @@ export async function recordAddedLink(
     ...further.slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0))).map(identityOf),
   ];
   const names = new Set([ifname, ...found.map(({ name }) => name)]);
-  const added = configuration.linkWatch === undefined ? found : await withNodeMasters(shim, found);
+  const added = await journalled(shim, configuration, found);
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...added];
   const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
@@ -243,21 +243,15 @@ async function linksAfter(shim: Call["shim"], netns: string, wanted: WantedLinks
   return all.ok ? all : findInNamespace(shim, netns, wanted);
 }
 
-/** The links with the masters of their ends on the node: an end that loses its master while no daemon runs is not told from one that never had any. */
-async function withNodeMasters(shim: Call["shim"], links: readonly LinkIdentity[]): Promise<readonly LinkIdentity[]> {
-  const peers = links.flatMap(({ kind, peer }) => (kind === "veth" && peer !== undefined ? [peer] : []));
-  const masters = new Map(
-    (await nodeLinks(shim, { indexes: peers, names: [] })).flatMap(({ index, master }) =>
-      master === undefined ? [] : [[index, master]],
-    ),
-  );
-  const names = new Map(
-    (await nodeLinks(shim, { indexes: [...new Set(masters.values())], names: [] })).map(({ index, name }) => [index, name]),
-  );
-  return links.map((link) => {
-    const nodeMaster = link.peer === undefined ? undefined : names.get(masters.get(link.peer) ?? 0);
-    return nodeMaster === undefined ? link : { ...link, nodeMaster };
-  });
+/** The links as the journal gets them: for a watch over links with the masters of their ends on the node. */
+async function journalled(
+  shim: Call["shim"],
+  { linkWatch }: Call["configuration"],
+  links: readonly LinkIdentity[],
+): Promise<readonly LinkIdentity[]> {
+  return linkWatch === undefined
+    ? links
+    : (await import("./node-masters.ts")).withNodeMasters(links, (wanted) => nodeLinks(shim, wanted));
 }
 
 /** The node's links of these indexes or names. None if the node cannot be asked. */
