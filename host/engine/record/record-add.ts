@@ -223,18 +223,14 @@ async function lookAfter(
   netns: string,
   { ifname, result, before }: AddedLink,
 ): Promise<Result<LookAfter | undefined>> {
-  const answered = await answeredNodeLinks(shim, result);
+  // Without the node's links the pod's links alone decide.
+  const answered = await nodeLinks(shim, { indexes: [], names: nodeLinkNames(result) });
   const indexes = answered.flatMap(({ link }) => link ?? []);
   const seen = await linksAfter(shim, netns, { indexes, names: [ifname] });
   if (!seen.ok || seen.value === "gone") return seen.ok ? ok(undefined) : seen;
   const after = seen.value;
   const fresh = newLinks(after, before) ?? after.links;
   return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), answered) });
-}
-
-/** The node's links that the answer of an ADD names. None if the node cannot be asked: then the pod's links alone decide. */
-async function answeredNodeLinks(shim: Call["shim"], result: CniResult): Promise<NamespaceLinks["links"]> {
-  return nodeLinks(shim, { indexes: [], names: nodeLinkNames(result) });
 }
 
 /** The pod's links after an ADD; `wanted` alone where the pod has more links than one look shows. */
