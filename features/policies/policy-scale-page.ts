@@ -69,7 +69,7 @@ this page.
 |---|---:|---:|
 ${rows.join("\n")}
 
-- Rules grow with the policies of a pod, and elements with their peers. A change of peers changes elements only, but for the first and the last peer with an IPv6 address of a pod's policies: the
+- Rules grow with the policies of a pod, and elements with their peers. A change of peers changes elements only, but for the first peer with an IPv6 address of a pod's policies: the
   table is then written anew in one batch. No packet meets a table without its rules.
 - Pods of one workload share a compiled table in the daemon's memory. In the kernel each pod has its own, so ${scale.policies} policies that select all pods cost the node's memory most:
   select workloads.

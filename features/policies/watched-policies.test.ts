@@ -52,16 +52,17 @@ test("a slice that is deleted before the first list of a watch is a change of it
   await expect.poll(() => changes, patience).toEqual(["shop", "shop"]);
 });
 
+const policy = (namespace: string, cidrs: number): object => ({
+  metadata: { namespace, name: "one", annotations: { "k8s.v1.cni.cncf.io/policy-for": "red" } },
+  spec: {
+    podSelector: {},
+    ingress: Array.from({ length: cidrs / 128 }, () => ({
+      from: Array.from({ length: 128 }, (_, index) => ({ ipBlock: { cidr: `10.0.${index}.0/24` } })),
+    })),
+  },
+});
+
 test("PO-17: a policy that is too large for the memory makes lookups of its own namespace alone ask the API", async () => {
-  const policy = (namespace: string, cidrs: number): object => ({
-    metadata: { namespace, name: "one", annotations: { "k8s.v1.cni.cncf.io/policy-for": "red" } },
-    spec: {
-      podSelector: {},
-      ingress: Array.from({ length: cidrs / 128 }, () => ({
-        from: Array.from({ length: 128 }, (_, index) => ({ ipBlock: { cidr: `10.0.${index}.0/24` } })),
-      })),
-    },
-  });
   server.script = ({ query, path }, response) => {
     if (query.get("watch") === "1") return void response.writeHead(200).flushHeaders();
     const items = path.includes("multi-networkpolicies") ? [policy("hostile", 128 * 64), policy("shop", 128)] : [];

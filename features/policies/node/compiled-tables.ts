@@ -32,8 +32,14 @@ export function queryIds(isolated: readonly IsolatedInterface[]): Reading<readon
 }
 
 /** Compiles the table; undefined if no policy isolates any interface. A problem names the bound that the policies exceed. */
-export function compiledTable({ interfaces, ports, slices, established }: TableInputs): Reading<PolicyTable | undefined> {
-  const key = `${keyOf(interfaces)} ${JSON.stringify(ports)} ${established}`;
+export function compiledTable({
+  interfaces,
+  ports,
+  slices,
+  established,
+  keepsIpv6 = false,
+}: TableInputs): Reading<PolicyTable | undefined> {
+  const key = `${keyOf(interfaces)} ${JSON.stringify(ports)} ${established} ${keepsIpv6}`;
   return tables.of(key, [...policiesOf(interfaces), ...slices], () => {
     const byQuery = Map.groupBy(slices, ({ query }) => query);
     const found = new Map<string, readonly Peer[]>();
@@ -44,7 +50,7 @@ export function compiledTable({ interfaces, ports, slices, established }: TableI
       found.set(text, peers);
       return peers;
     };
-    return compile({ interfaces, ports, findPeers, established });
+    return compile({ interfaces, ports, findPeers, established, keepsIpv6 });
   });
 }
 

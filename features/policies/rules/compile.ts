@@ -28,6 +28,8 @@ export interface CompileInit {
   readonly ports: readonly NamedPort[];
   readonly findPeers: FindPeers;
   readonly established: Established;
+  /** Whether the table that this one replaces has sets of IPv6 addresses: with them a last peer that leaves changes elements only. */
+  readonly keepsIpv6?: boolean;
 }
 
 /** Bounds of one pod's table: a tenant's policies, and the peers of other tenants, must not cost the node more. An element takes some 100 bytes in the kernel. */
@@ -63,16 +65,18 @@ function compileShared(init: CompileInit): Reading<PolicyTable | undefined> {
 
 /**
  * The families of the sets of pods' addresses in a table. Without any peer with an IPv6 address the table has no such sets, nor rules with them: a packet matches no
- * empty set, so that each packet has the same end. One decision for the whole table: with peers of both families a workload without pods changes elements only.
+ * empty set, so that each packet has the same end. The decision is for the whole table, and a table that has them keeps them: pods that come and go change elements.
  */
-function peerFamilies({ interfaces, findPeers }: CompileInit): readonly Family[] {
-  const hasIpv6 = interfaces.some(({ policies }) =>
-    policies.some(({ policy, network }) =>
-      policyQueries(policy, network).some((query) =>
-        findPeers(query).some(({ addresses }) => addresses.some(({ family }) => family === 6)),
+function peerFamilies({ interfaces, findPeers, keepsIpv6 = false }: CompileInit): readonly Family[] {
+  const hasIpv6 =
+    keepsIpv6 ||
+    interfaces.some(({ policies }) =>
+      policies.some(({ policy, network }) =>
+        policyQueries(policy, network).some((query) =>
+          findPeers(query).some(({ addresses }) => addresses.some(({ family }) => family === 6)),
+        ),
       ),
-    ),
-  );
+    );
   return hasIpv6 ? [4, 6] : [4];
 }
 

@@ -7,14 +7,15 @@ const node = [
   { index: 4, name: "ovs-system", master: undefined },
 ];
 
+const link = (kind: string, peer?: number) => ({
+  name: "net1",
+  index: 3,
+  kind,
+  mac: "",
+  ...(peer === undefined ? {} : { peer }),
+});
+
 test("WA-02: a veth gets the master of its end on the node, and a link of another kind none, whatever is below it", async () => {
-  const link = (kind: string, peer?: number) => ({
-    name: "net1",
-    index: 3,
-    kind,
-    mac: "",
-    ...(peer === undefined ? {} : { peer }),
-  });
   const links = [link("veth", 7), link("veth", 8), link("macvlan", 7), link("veth", 9), link("dummy")];
   const asked: number[][] = [];
   const found = await withNodeMasters(links, async ({ indexes }) => {

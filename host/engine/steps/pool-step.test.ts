@@ -43,13 +43,13 @@ describe("a step", () => {
   test.each([
     ["with the grant", ["announce"], []],
     ["without it, so that the component refuses the setting", ["links"], ["announce"]],
-  ])("of a main plugin that can ask the wire gets the pool's conflictDetection: %s", async (_, granted, ungranted) => {
+  ])("of a main plugin that can ask the wire gets the pool's conflictDetection: %s", async (_, capabilities, ungranted) => {
     const running = stepOf("ADD", { pool: "storage" });
-    const pooled = await withPool({ pools: async () => source }, running, granted, ungranted);
+    const pooled = await withPool({ pools: async () => source }, running, capabilities, ungranted);
     const stdin = '{"ipam":{"pool":"storage"}} completed by storage with probes';
     expect(pooled).toEqual({ ok: true, value: { ...running, step: { ...running.step, stdin } } });
     const removal = stepOf("DEL", { pool: "storage" });
-    expect(await withPool({ pools: async () => source }, removal, granted, ungranted)).toEqual(ok(removal));
+    expect(await withPool({ pools: async () => source }, removal, capabilities, ungranted)).toEqual(ok(removal));
   });
 
   test.each([
