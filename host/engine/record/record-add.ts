@@ -127,7 +127,7 @@ export async function recordMadeLinks(
   const own = fresh.filter(({ name }) => ifnames.includes(name));
   const further = fresh.filter((link) => !own.includes(link)).slice(0, maxFurther);
   const links = [...own, ...further].map(identityOf);
-  const made = await journalled(shim, configuration, links);
+  const made = await journalledLinks(shim, configuration, links);
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
 }
 
@@ -150,7 +150,7 @@ export async function recordAddedLink(
     ...further.slice(0, Math.max(0, maxFurther - (known.made?.length ?? 0))).map(identityOf),
   ];
   const names = new Set([ifname, ...found.map(({ name }) => name)]);
-  const added = await journalled(shim, configuration, found);
+  const added = await journalledLinks(shim, configuration, found);
   const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...added];
   const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
@@ -240,7 +240,7 @@ async function linksAfter(shim: Call["shim"], netns: string, wanted: WantedLinks
 }
 
 /** The links as the journal gets them: for a watch over links with the masters of their ends on the node. */
-async function journalled(
+export async function journalledLinks(
   shim: Call["shim"],
   { linkWatch }: Call["configuration"],
   links: readonly LinkIdentity[],

@@ -173,10 +173,7 @@ console.log(JSON.stringify(result));`;
       if (isBridge) ip("del", "switch0");
       else ip("set", end, "nomaster");
       await node.start();
-      if (isBridge) {
-        await expect.poll(() => sentence(), soon).toContain(`its end ${end} on the node has lost its master switch0 (now none)`);
-        ip("add", "switch0", "type", "bridge");
-      }
+      if (isBridge) ip("add", "switch0", "type", "bridge");
       await expect.poll(members, soon).toEqual([expect.not.stringMatching(`^${end}$`)]);
       await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
     }
