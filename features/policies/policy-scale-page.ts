@@ -69,7 +69,8 @@ this page.
 |---|---:|---:|
 ${rows.join("\n")}
 
-- Rules grow with the policies of a pod, and elements with their peers. A change of peers changes elements only: no rule is written, and no packet meets a table without them.
+- Rules grow with the policies of a pod, and elements with their peers. A change of peers changes elements only, but for the first peer with an IPv6 address of a pod's policies: the
+  table is then written anew in one batch. No packet meets a table without its rules.
 - Pods of one workload share a compiled table in the daemon's memory. In the kernel each pod has its own, so ${scale.policies} policies that select all pods cost the node's memory most:
   select workloads.
 - The kernel's memory is the elements times ${elementBytes} bytes, an upper bound: elements without a timeout take less.

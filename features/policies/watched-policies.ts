@@ -34,7 +34,7 @@ const sliceBounds = { maxObject: 512 * 1024, maxTotal: 8 * 1024 * 1024 };
 /** Rounds of the daemon's part, which asks all queries of its pods, after which a query that no pod has asked leaves the watch. */
 const unusedRounds = 2;
 
-type Watch = Pick<Reflector<unknown>, "live" | "complete" | "state" | "start" | "stop" | "renew">;
+type Watch = Pick<Reflector<unknown>, "live" | "completeIn" | "state" | "start" | "stop" | "renew">;
 
 interface SliceWatch {
   readonly ids: ReadonlySet<string>;
@@ -126,16 +126,16 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
   over(source: PolicySource): PolicySource {
     return {
       policies: async (namespace): Promise<Result<readonly KeptPolicy[]>> => {
-        const isHeld = this.#holds(this.#policies);
+        const isHeld = this.#holds(this.#policies, namespace);
         this.#count(isHeld);
         if (!isHeld) return source.policies(namespace);
         return ok([...this.#policies.stored()].filter((each) => each.namespace === namespace).map(({ value }) => value));
       },
       networkPolicies: async (namespace): Promise<Result<readonly KeptPolicy[]>> => {
-        const knowsNetworks = this.#holds(this.#podNetworks);
+        const knowsNetworks = this.#holds(this.#podNetworks, "");
         const networks = askingNetworks([...this.#podNetworks.stored()].map(({ value }) => value));
         // NetworkPolicies of the whole cluster are watched only where a PodNetwork asks for them.
-        const isHeld = knowsNetworks && (networks.length === 0 || this.#holds(this.#networkPolicies));
+        const isHeld = knowsNetworks && (networks.length === 0 || this.#holds(this.#networkPolicies, namespace));
         this.#count(isHeld);
         if (!isHeld) return source.networkPolicies(namespace);
         if (networks.length === 0) return ok([]);
@@ -186,13 +186,13 @@ export class PolicyInformers implements WatchedObjects<PolicySource> {
     }
   }
 
-  /** Whether the watch holds all of its objects. The first question begins the watch. */
-  #holds(reflector: Watch): boolean {
+  /** Whether the watch holds all of the namespace's objects. The first question begins the watch. */
+  #holds(reflector: Watch, namespace: string): boolean {
     if (!this.#begun.includes(reflector) && !this.#stopped) {
       this.#begun.push(reflector);
       reflector.start();
     }
-    return reflector.live && reflector.complete;
+    return reflector.live && reflector.completeIn(namespace);
   }
 
   /** The watch of a namespace's slices for these queries and others that its pods asked; a new query makes it anew. */

@@ -18,7 +18,7 @@ test("two spellings of a state directory have the same pools, and another cluste
   const reason = async (cniDir: string, kubeconfig = "/etc/one"): Promise<string> => {
     const completed = await (
       await pools.of({ cniDir, kubeconfig, manifests: undefined, kubernetes: {} } as never)
-    ).complete("storage", "{}");
+    ).complete("storage", "{}", "ipam");
     return completed.ok ? "" : completed.fault.msg;
   };
   try {

@@ -13,6 +13,8 @@ export interface LinkIdentity {
   readonly mac: string;
   /** The index of a veth's other end, or of the lower link, in another namespace; absent where the link has none there. */
   readonly peer?: number;
+  /** The name of the master of a veth's end on the node after the ADD, such as `ovs-system`; absent where it has none or links are not watched. */
+  readonly nodeMaster?: string;
 }
 
 /** A link as the kernel shows it. */

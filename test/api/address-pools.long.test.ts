@@ -95,6 +95,12 @@ describe.skipIf(missing("pools of addresses on a Kubernetes API", privateNamespa
     ["an exclusion that is no address", { ranges: [{ subnet: "10.60.0.0/24" }], exclude: ["x"] }, "address or a network"],
     ["a block of 48 addresses", { ranges: [{ subnet: "10.60.0.0/24" }], blockSize: 48 }, "Unsupported value"],
     ["no range", { ranges: [] }, "at least 1 items"],
+    [
+      "probes that take too long",
+      { ranges: [{ subnet: "10.60.0.0/24" }], conflictDetection: { waitMs: 6_000 } },
+      "waitMs times probes must be at most 10000",
+    ],
+    ["no probe", { ranges: [{ subnet: "10.60.0.0/24" }], conflictDetection: { probes: 0 } }, "greater than or equal to 1"],
   ])("a pool with %s is refused", async (_, { ranges, ...spec }, why) => {
     expect(await create(poolObject("wrong", ranges, spec))).toContain(why);
   });

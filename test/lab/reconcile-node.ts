@@ -89,6 +89,12 @@ export class ReconcileNode {
     if (this.#agents.length > 0) await this.#connected(this.#agents.length);
   }
 
+  /** Ends the daemon. `start` starts the next one. */
+  async stopDaemon(): Promise<void> {
+    await this.#daemon?.stop(10_000);
+    this.#daemon = undefined;
+  }
+
   /** Starts an agent. Resolves when the agent is connected. */
   async startAgent(
     env: Readonly<Record<string, string>> = {},

@@ -4,7 +4,7 @@
 import { announcement } from "../../../host/capabilities/announce/packets.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { removeNodeEnd } from "../../../host/engine/record/prepare-undo.ts";
-import { addedLink, leftLink, type LinksBefore } from "../../../host/engine/record/record-add.ts";
+import { addedLink, journalledLinks, leftLink, type LinksBefore } from "../../../host/engine/record/record-add.ts";
 import { attachmentOf } from "../../../host/engine/verbs/undo.ts";
 import { podLinks } from "../../../host/store/journal/entry-file.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
@@ -118,10 +118,9 @@ async function attachAgain(call: Call, lost: Lost, { own, others }: LinksOfPod):
   const mended = await settleMac(call, lost, added.value, others);
   if (!mended.ok) return mended;
   const { text, link } = mended.value;
-  const links = podLinks({
-    ...known(entry),
-    made: [...(without.made ?? []), ...(link === undefined ? [] : [{ ...identityOf(link), name: planned.ifname }])],
-  });
+  const repaired = link === undefined ? [] : [{ ...identityOf(link), name: planned.ifname }];
+  const all = [...(without.made ?? []), ...(await journalledLinks(call.shim, call.configuration, repaired))];
+  const links = podLinks({ ...known(entry), made: all });
   for (const record of [{ attached: index, result: text }, { pod: links }]) {
     const written = call.journal.append(key, record);
     if (!written.ok) return written;

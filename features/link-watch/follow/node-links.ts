@@ -59,14 +59,14 @@ export class NodeLinks {
   }
 
   /** The node's end of a veth; undefined for links of other kinds. `names`: the node's links in the attachment's result. */
-  endOf({ kind, index, peer }: LinkIdentity, names: readonly string[]): SeenNodeEnd | undefined {
+  endOf({ kind, index, peer, nodeMaster }: LinkIdentity, names: readonly string[]): SeenNodeEnd | undefined {
     if (kind !== "veth" || peer === undefined) return undefined;
     const link = this.#links.get(peer);
     // The other end keeps its index where the index is free; a link with this index may be another one.
     const isOwn = link?.kind === "veth" && link.link === index && link.linkNamespace !== undefined;
     if (!isOwn) return { link: undefined, master: undefined, expectedMaster: undefined };
     const master = link.master === undefined ? undefined : this.#links.get(link.master)?.name;
-    const expectedMaster = this.#masters.get(peer) ?? this.#namedMaster(names, link.name);
+    const expectedMaster = this.#masters.get(peer) ?? nodeMaster ?? this.#namedMaster(names, link.name);
     if (expectedMaster === undefined && master !== undefined) this.#masters.set(peer, master);
     else if (expectedMaster !== undefined && master === expectedMaster) this.#masters.set(peer, expectedMaster);
     return { link, master, expectedMaster };

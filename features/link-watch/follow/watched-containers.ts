@@ -36,6 +36,9 @@ export class WatchedContainers {
   /** Whether lost links are attached again, by state directory and configuration; those without the key are not in it. */
   readonly #settings = new Map<string, { readonly repair: boolean }>();
   #watched: ReadonlyMap<string, Watched> = new Map();
+  /** The looks at the journals that have begun, and the latest of them that has ended. */
+  #begun = 0;
+  #seen = 0;
 
   /** `directories`: the state directories (`cniDir`). `parts`: the same for each of them. */
   constructor(directories: readonly string[], parts: LookParts) {
@@ -85,8 +88,10 @@ export class WatchedContainers {
     return this.#settings.get(sourceOf(state.stateDirectory, listed.entry.plan.network))?.repair === true;
   }
 
-  /** Reads the journals. After a fault the containers stay as they were. */
+  /** Reads the journals. After a fault the containers stay as they were, and so they do if a look that began later has ended first. */
   async refresh(): Promise<Result<WatchedChanges>> {
+    this.#begun += 1;
+    const number = this.#begun;
     const boot = bootId();
     const watched = new Map<string, Watched>();
     for (const state of this.#states) {
@@ -100,6 +105,8 @@ export class WatchedContainers {
           watched.set(`${state.stateDirectory}/${fileNameOf(listed.key)}`, { state, listed, container });
       }
     }
+    if (number < this.#seen) return ok({ gone: [], changed: [] });
+    this.#seen = number;
     const before = this.#watched;
     this.#watched = watched;
     const isNews = ([key, { listed }]: readonly [string, Watched]): boolean => before.get(key)?.listed.version !== listed.version;

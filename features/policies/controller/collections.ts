@@ -4,8 +4,8 @@ import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { WatchedCollection } from "../../../host/controller/watched-collection.ts";
 import { type AddressSlice, slicesPath } from "../rules/address-slice.ts";
-import { type Labels, selects } from "../rules/label-selector.ts";
-import { finds, type Peer, type PeerQuery } from "../rules/peers.ts";
+import type { Labels } from "../rules/label-selector.ts";
+import { finds, findsNamespace, type Peer, type PeerQuery } from "../rules/peers.ts";
 import { type AskingPodNetwork, askingNetworks, networkPoliciesPath, podNetworksPath } from "../rules/network-policies.ts";
 import { boundedPolicy } from "../rules/policy-bounds.ts";
 import { ChangePace } from "../../../host/cluster/work/change-pace.ts";
@@ -28,7 +28,6 @@ import {
 /** Pause in which further changes of a query's pods are collected, in ms. */
 const collectMs = 100;
 
-const noLabels: Labels = new Map();
 const noQueries: ReadonlyMap<string, PeerQuery> = new Map();
 
 /** The watched objects. `onDue` receives the key of each query whose slices may have to change. */
@@ -127,7 +126,7 @@ export class PolicyCollections {
   }
 
   #finds(query: PeerQuery, { namespace, pod }: { readonly namespace: string; readonly pod: StoredPod }): boolean {
-    const namespaceLabels = this.#namespacesSeen.get(namespace) ?? noLabels;
+    const namespaceLabels = this.#namespacesSeen.get(namespace);
     return finds(query, { namespace, namespaceLabels, labels: pod.labels });
   }
 
@@ -189,15 +188,11 @@ export class PolicyCollections {
   }
 
   #namespaceChanged(name: string): void {
-    const before = this.#namespacesSeen.get(name) ?? noLabels;
+    const before = this.#namespacesSeen.get(name);
     const labels = this.#namespaces.get("", name);
     if (labels === undefined) this.#namespacesSeen.delete(name);
     else this.#namespacesSeen.set(name, labels);
-    const after = labels ?? noLabels;
-    for (const [key, query] of this.#asked.all()) {
-      if ("name" in query.namespaces) continue;
-      const { selector } = query.namespaces;
-      if (selects(selector, before) !== selects(selector, after)) this.#onDue(key, collectMs);
-    }
+    for (const [key, query] of this.#asked.all())
+      if (findsNamespace(query, name, before) !== findsNamespace(query, name, labels)) this.#onDue(key, collectMs);
   }
 }

@@ -4,7 +4,7 @@ import { RecentValues } from "../../../host/node/running-pods/recent-values.ts";
 import type { Reading } from "../../../src/kube/object-parts.ts";
 import { peersOf } from "../rules/address-slice.ts";
 import { compile, type CompileInit, type IsolatedInterface } from "../rules/compile.ts";
-import { queryText } from "../rules/peers.ts";
+import { type Peer, queryText } from "../rules/peers.ts";
 import { podQueries } from "../rules/pod-queries.ts";
 import type { PolicyTable } from "../rules/table.ts";
 import { queryId } from "../query-id.ts";
@@ -32,12 +32,25 @@ export function queryIds(isolated: readonly IsolatedInterface[]): Reading<readon
 }
 
 /** Compiles the table; undefined if no policy isolates any interface. A problem names the bound that the policies exceed. */
-export function compiledTable({ interfaces, ports, slices, established }: TableInputs): Reading<PolicyTable | undefined> {
-  const key = `${keyOf(interfaces)} ${JSON.stringify(ports)} ${established}`;
+export function compiledTable({
+  interfaces,
+  ports,
+  slices,
+  established,
+  keepsIpv6 = false,
+}: TableInputs): Reading<PolicyTable | undefined> {
+  const key = `${keyOf(interfaces)} ${JSON.stringify(ports)} ${established} ${keepsIpv6}`;
   return tables.of(key, [...policiesOf(interfaces), ...slices], () => {
     const byQuery = Map.groupBy(slices, ({ query }) => query);
-    const findPeers: CompileInit["findPeers"] = (query) => peersOf(byQuery.get(queryText(query)) ?? []);
-    return compile({ interfaces, ports, findPeers, established });
+    const found = new Map<string, readonly Peer[]>();
+    // The compiler asks for the same peers again and again.
+    const findPeers: CompileInit["findPeers"] = (query) => {
+      const text = queryText(query);
+      const peers = found.get(text) ?? peersOf(byQuery.get(text) ?? []);
+      found.set(text, peers);
+      return peers;
+    };
+    return compile({ interfaces, ports, findPeers, established, keepsIpv6 });
   });
 }
 

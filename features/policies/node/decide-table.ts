@@ -13,9 +13,9 @@ import { omittedText } from "../rules/peer-shares.ts";
 import { policyText } from "../rules/policy.ts";
 import { podNetworkPrefix } from "../../../src/npwg/network-name.ts";
 import { type NamedPort, namedPorts } from "../../../src/kube/named-ports.ts";
-import type { PolicyTable } from "../rules/table.ts";
+import { hasIpv6Peers, type PolicyTable } from "../rules/table.ts";
 import { compiledTable, queryIds } from "./compiled-tables.ts";
-import { knownPolicies } from "./guarded-pods.ts";
+import { knownPolicies, writtenTable } from "./guarded-pods.ts";
 import { policyObjects } from "./policy-objects.ts";
 import type { KeptPolicy, PolicySource } from "./policy-source.ts";
 
@@ -28,7 +28,7 @@ export interface DecisionContext {
 /** The table of the pod; undefined if no policy selects it. Fault POLICY_FAILED. */
 export async function decideTable(
   { configuration, warn }: DecisionContext,
-  { cluster, pod, interfaces }: GuardedPod,
+  { cluster, pod, interfaces, containerId, netns }: GuardedPod,
 ): Promise<Result<PolicyTable | undefined>> {
   const { namespace, labels = new Map<string, string>() } = pod;
   const direct = await cluster.objects?.(policyObjects);
@@ -59,7 +59,9 @@ export async function decideTable(
   const ports = await ownPorts(cluster, pod, isolated);
   if (!ports.ok) return ports;
   const established = configuration.policies?.established ?? "keep";
-  const table = compiledTable({ interfaces: isolated, ports: ports.value, slices: slices.value, established });
+  const written = writtenTable(containerId, netns)?.table;
+  const keepsIpv6 = written !== undefined && hasIpv6Peers(written);
+  const table = compiledTable({ interfaces: isolated, ports: ports.value, slices: slices.value, established, keepsIpv6 });
   if (!table.ok) return failed(policyFault(`pod ${namespace}/${pod.name}: ${table.problem}`));
   const omitted = table.value?.omitted ?? [];
   if (omitted.length > 0) warn(omittedWarning(`${namespace}/${pod.name}`, omittedText(omitted, namespace)));

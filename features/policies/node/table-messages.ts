@@ -19,8 +19,15 @@ export interface PlacedTable extends Table {
   readonly name: string;
 }
 
-/** The changes that fill a table which has none of its parts: sets and chains before the rules that name them. */
-export function tableRequests(at: PlacedTable, { chains, sets }: PolicyTable): readonly NetlinkRequest[] {
+/**
+ * The changes that fill a table which has none of its parts: sets and chains before the rules that name them. A chain without rules, as of a policy that isolates
+ * and allows nothing, is left out with the jumps to it: a packet would return from it.
+ */
+export function tableRequests(at: PlacedTable, { chains: all, sets }: PolicyTable): readonly NetlinkRequest[] {
+  const empty = new Set(all.flatMap(({ name, hook, rules }) => (hook === undefined && rules.length === 0 ? [name] : [])));
+  const chains = all
+    .filter(({ name }) => !empty.has(name))
+    .map((chain) => ({ ...chain, rules: chain.rules.filter(({ end }) => end.kind !== "jump" || !empty.has(end.chain)) }));
   return [
     ...sets.map((set, index) => newSet(at, keySet(set), index + 1)),
     ...sets.flatMap((set) => setElements(at, set.name, "add", keysOf(set, [...set.elements]))),

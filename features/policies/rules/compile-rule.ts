@@ -20,6 +20,8 @@ export interface RuleInit {
   /** The named ports of the pod: an ingress rule means these. */
   readonly ports: readonly NamedPort[];
   readonly findPeers: FindPeers;
+  /** The families of the sets of pods' addresses. */
+  readonly families: readonly Family[];
   readonly admit: AdmitPeers;
   /** The policy, as `admit` names it. */
   readonly policy: string;
@@ -32,12 +34,11 @@ export interface CompiledRule {
   readonly sets: readonly NamedSet[];
 }
 
-const families: readonly Family[] = [4, 6];
 const accept: RuleEnd = { kind: "accept" };
 
-/** Compiles a rule. The number of rules depends on the policy's text alone. */
+/** Compiles a rule. The number of rules depends on the policy's text and the families alone. */
 export function compileRule(init: RuleInit): CompiledRule {
-  const { rule, direction, network, namespace, chain, ports, findPeers, admit, policy } = init;
+  const { rule, direction, network, namespace, chain, ports, findPeers, families, admit, policy } = init;
   const side: Side = direction === "ingress" ? "source" : "destination";
   const isEgress = direction === "egress";
   // A named port of an egress rule belongs to the peer; each peer may have another number.
@@ -56,9 +57,14 @@ export function compileRule(init: RuleInit): CompiledRule {
     const open = rule.ports.length === 0 ? [[]] : numbered;
     return { rules: [...open.map((matches) => toEnd(matches, accept)), ...byPort], chains: [], sets: portSets };
   }
-  const sets = [...podSets(rule, chain, found), ...rangeSets(rule, chain)];
+  const sets = [...podSets(rule, chain, found, families), ...rangeSets(rule, chain)];
   const peers = sets.map((set) => ruleFor(set, side));
   if (rule.ports.length === 0) return { rules: peers, chains: [], sets };
+  // With one port or one set, rules with both are fewer messages than a chain of the rule's own.
+  if (numbered.length === 1 || sets.length <= 1) {
+    const whole = numbered.flatMap((port) => peers.map(({ matches }) => toEnd([...port, ...matches], accept)));
+    return { rules: [...whole, ...byPort], chains: [], sets: [...sets, ...portSets] };
+  }
   const toPeers = numbered.map((matches) => toEnd(matches, { kind: "jump", chain }));
   return { rules: [...toPeers, ...byPort], chains: [{ name: chain, rules: peers }], sets: [...sets, ...portSets] };
 }
@@ -80,7 +86,7 @@ function portMatches({ protocol, port }: PolicyPort, named: readonly NamedPort[]
   return [...new Set(numbers)].map((number) => [ofProtocol, { kind: "port", side: "destination", first: number, last: number }]);
 }
 
-function podSets({ peers }: PolicyRule, chain: string, found: readonly Peer[]): readonly NamedSet[] {
+function podSets({ peers }: PolicyRule, chain: string, found: readonly Peer[], families: readonly Family[]): readonly NamedSet[] {
   if (!peers.some(({ kind }) => kind === "pods")) return [];
   const addresses = found.flatMap((peer) => peer.addresses);
   return families.map((family) => {
@@ -91,7 +97,7 @@ function podSets({ peers }: PolicyRule, chain: string, found: readonly Peer[]): 
 
 function rangeSets({ peers }: PolicyRule, chain: string): readonly NamedSet[] {
   const blocks = peers.flatMap((peer) => (peer.kind === "block" ? [peer.block] : []));
-  return families
+  return ([4, 6] as const)
     .map((family) => {
       const ranges = blockRanges(blocks, family).map(
         ({ first, last }) => `${formatAddress({ family, value: first })}-${formatAddress({ family, value: last })}`,

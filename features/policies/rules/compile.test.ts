@@ -233,6 +233,39 @@ describe("a compiled table", () => {
     expect(elementChanges(few, few)).toEqual([]);
   });
 
+  test("PO-12: peers without an IPv6 address need no IPv6 sets, and IPv6 packets stay forbidden; the first such peer brings all of them", () => {
+    const [db, ui] = ["db", "ui"].map((app) => ({ podSelector: { matchLabels: { app } } }));
+    const specs = [
+      only("ingress", { from: [db], ports: [{ port: 80 }] }),
+      only("egress", { to: [ui], ports: [{ port: "sql" }] }),
+    ];
+    const policies = specs.map((spec, index) => readable(policyObject(spec, `p${index}`)));
+    const [ofIpv4, ofBoth] = [pods.slice(1), pods].map((peers) => tableOf(policies, peers));
+    const families = [ofIpv4, ofBoth].map((table) => table?.sets.map(({ family }) => family));
+    expect(families).toEqual([
+      [4, 4],
+      [4, 6, 4, 6],
+    ]);
+    const ipv6 = ["in fd00::2 80", "out fd00::2 5432", "out fd00::3 6000"];
+    expect(ipv6.filter((each) => judged(ofIpv4, each))).toEqual([]);
+    expect([judged(ofBoth, "in fd00::2 80"), judged(ofBoth, "in fd00::3 80")]).toEqual([true, false]);
+    // The last peer with an IPv6 address changes elements only.
+    const left = tableOf(policies, pods.slice(1), { keepsIpv6: true });
+    if (ofBoth === undefined || left === undefined) throw new TypeError("no table");
+    expect(shapeOf(left)).toBe(shapeOf(ofBoth));
+    expect(ipv6.filter((each) => judged(left, each))).toEqual([]);
+  });
+
+  test.each([
+    { ports: [80], chains: 0, rules: 2 },
+    { ports: [80, 443, 8080], chains: 1, rules: 5 },
+  ])("rules of a policy for $ports and peers of both families: $rules, with $chains chains of their own", (shape) => {
+    const spec = only("ingress", { from: [{ podSelector: {} }], ports: shape.ports.map((port) => ({ port })) });
+    const table = tableOf([readable(policyObject(spec))], pods);
+    const own = table?.chains.filter(({ name }) => name.startsWith("in/net1/mnp.p")) ?? [];
+    expect({ ...shape, chains: own.length - 1, rules: own.flatMap(({ rules }) => rules).length }).toEqual(shape);
+  });
+
   test("no policy is no table", () => {
     expect(tableOf([], pods)).toBeUndefined();
   });

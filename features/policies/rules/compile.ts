@@ -1,14 +1,15 @@
 // Compiles the policies of a pod into its table. Each policy has a chain in each direction that it isolates; its peers are elements of named sets, so
 // that the number of rules does not grow with pods.
 
+import type { Family } from "../../../src/net/ip.ts";
 import { problem, type Reading } from "../../../src/kube/object-parts.ts";
 import type { AppliedPolicy, PodInterface } from "./applied-policies.ts";
 import { openEgress, openIngress } from "./open-traffic.ts";
 import { admitAll, admitOwn, type AdmitPeers, PeerDemand, SharedPeers, sharesOf } from "./peer-shares.ts";
-import type { FindPeers } from "./peers.ts";
+import { type FindPeers, policyQueries } from "./peers.ts";
 import { type Policy, policyText } from "./policy.ts";
 import type { NamedPort } from "../../../src/kube/named-ports.ts";
-import { compileRule } from "./compile-rule.ts";
+import { compileRule, type RuleInit } from "./compile-rule.ts";
 import type { Match, NamedSet, PolicyTable, TableChain, TableRule } from "./table.ts";
 
 /** The treatment of established connections that no policy allows any more: they stay, or their packets are dropped. */
@@ -27,6 +28,8 @@ export interface CompileInit {
   readonly ports: readonly NamedPort[];
   readonly findPeers: FindPeers;
   readonly established: Established;
+  /** Whether the table that this one replaces has sets of IPv6 addresses: with them a last peer that leaves changes elements only. */
+  readonly keepsIpv6?: boolean;
 }
 
 /** Bounds of one pod's table: a tenant's policies, and the peers of other tenants, must not cost the node more. An element takes some 100 bytes in the kernel. */
@@ -60,7 +63,25 @@ function compileShared(init: CompileInit): Reading<PolicyTable | undefined> {
   return { ok: true, value: table && { ...table, omitted: shared.omitted } };
 }
 
+/**
+ * The families of the sets of pods' addresses in a table. Without any peer with an IPv6 address the table has no such sets, nor rules with them: a packet matches no
+ * empty set, so that each packet has the same end. The decision is for the whole table, and a table that has them keeps them: pods that come and go change elements.
+ */
+function peerFamilies({ interfaces, findPeers, keepsIpv6 = false }: CompileInit): readonly Family[] {
+  const hasIpv6 =
+    keepsIpv6 ||
+    interfaces.some(({ policies }) =>
+      policies.some(({ policy, network }) =>
+        policyQueries(policy, network).some((query) =>
+          findPeers(query).some(({ addresses }) => addresses.some(({ family }) => family === 6)),
+        ),
+      ),
+    );
+  return hasIpv6 ? [4, 6] : [4];
+}
+
 function build(init: CompileInit, admit: AdmitPeers): PolicyTable | undefined {
+  const families = peerFamilies(init);
   const chains: TableChain[] = [];
   const sets: NamedSet[] = [];
   const jumps: Record<"ingress" | "egress", TableRule[]> = { ingress: [], egress: [] };
@@ -71,7 +92,7 @@ function build(init: CompileInit, admit: AdmitPeers): PolicyTable | undefined {
       const side = direction === "ingress" ? "in" : "out";
       const chain = `${side}/${link.ifname}`;
       const parts = isolating.map((each, index) =>
-        policyChains({ ...init, admit }, each, direction, `${chain}/${chainPart(each.policy, index)}`),
+        policyChains({ ...init, families, admit }, each, direction, `${chain}/${chainPart(each.policy, index)}`),
       );
       chains.push(interfaceChain(chain, direction, init.established, parts), ...parts.flatMap((part) => part.chains));
       sets.push(...parts.flatMap((part) => part.sets));
@@ -166,7 +187,7 @@ interface PolicyChains {
 }
 
 function policyChains(
-  { ports, findPeers, admit }: CompileInit & { readonly admit: AdmitPeers },
+  { ports, findPeers, families, admit }: CompileInit & Pick<RuleInit, "families" | "admit">,
   { policy, network }: AppliedPolicy,
   direction: "ingress" | "egress",
   name: string,
@@ -174,7 +195,18 @@ function policyChains(
   const text = `${policy.kind} ${policy.name}`;
   const { namespace } = policy;
   const rules = (policy[direction] ?? []).map((rule, index) =>
-    compileRule({ rule, direction, network, namespace, chain: `${name}/${index}`, ports, findPeers, admit, policy: text }),
+    compileRule({
+      rule,
+      direction,
+      network,
+      namespace,
+      chain: `${name}/${index}`,
+      ports,
+      findPeers,
+      families,
+      admit,
+      policy: text,
+    }),
   );
   return {
     name,

@@ -17,6 +17,8 @@ export interface AddressRange {
   readonly last: bigint;
 }
 
+/** Maximum characters of an IPv4 network, as in the API's objects. */
+const maxDotted = 64;
 /** Maximum exceptions of a block. */
 const maxExceptions = 256;
 
@@ -40,8 +42,11 @@ export function readIpBlock(object: unknown, where: string): Reading<IpBlock> {
   return { ok: true, value: { cidr, except: exceptions } };
 }
 
+/** The API server takes leading zeros in an IPv4 network for decimal numbers (k8s.io/utils/net, ParseCIDRSloppy). */
 function networkIn(value: unknown): Cidr | undefined {
-  return typeof value === "string" ? readCidr(value) : undefined;
+  if (typeof value !== "string") return undefined;
+  const isDotted = value.length <= maxDotted && /^\d+(?:\.\d+){3}\/\d+$/u.test(value);
+  return readCidr(isDotted ? value.replaceAll(/\b0+(?=\d)/gu, "") : value);
 }
 
 function shown(value: unknown): string {

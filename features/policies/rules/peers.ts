@@ -73,10 +73,16 @@ export function policyQueries({ namespace, ingress, egress }: Policy, network: s
 /** Whether a query finds a pod of this namespace with these labels. */
 export function finds(
   query: PeerQuery,
-  pod: { readonly namespace: string; readonly namespaceLabels: Labels; readonly labels: Labels },
+  pod: { readonly namespace: string; readonly namespaceLabels: Labels | undefined; readonly labels: Labels },
 ): boolean {
-  const { namespaces } = query;
-  const inNamespace =
-    "name" in namespaces ? namespaces.name === pod.namespace : selects(namespaces.selector, pod.namespaceLabels);
-  return inNamespace && selects(query.pods, pod.labels);
+  return findsNamespace(query, pod.namespace, pod.namespaceLabels) && selects(query.pods, pod.labels);
+}
+
+/**
+ * Whether a query may find pods of this namespace. `labels`: those of the namespace; undefined: they are not known, because one watch may be behind another. A
+ * selector then finds no pod: `NotIn` would find the pods of a namespace that has the label.
+ */
+export function findsNamespace({ namespaces }: PeerQuery, namespace: string, labels: Labels | undefined): boolean {
+  if ("name" in namespaces) return namespaces.name === namespace;
+  return labels !== undefined && selects(namespaces.selector, labels);
 }

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { appliedPolicies } from "./applied-policies.ts";
+import { blockRanges } from "./ip-block.ts";
 import { readSelector, selects } from "./label-selector.ts";
 import { readPolicy } from "./policy.ts";
 import { askingNetworks, readAsker, readNetworkPolicy } from "./network-policies.ts";
@@ -71,6 +72,15 @@ test("PO-17: a policy selects pods of its own namespace only", () => {
   const link = { ifname: "net1", networks: ["b/blue"] };
   expect(appliedPolicies([policy], { namespace: "b", labels: new Map() }, link)).toEqual({ policies: [], unreadable: [] });
   expect(appliedPolicies([policy], { namespace: "a", labels: new Map() }, link).policies).toHaveLength(1);
+});
+
+test("PO-07: leading zeros in a block are decimal, as for the API server, and host bits do not count", () => {
+  const blocks = ["010.020.0.9/016", "10.20.0.0/16"].map((cidr) => ({ ipBlock: { cidr, except: ["10.20.07.0/24"] } }));
+  const [zeros, plain] = blocks.map((block) => readable(policyObject({ ingress: [{ from: [block] }] })));
+  const rangesOf = (policy: typeof zeros) =>
+    policy?.ingress?.flatMap(({ peers }) => peers.flatMap((peer) => (peer.kind === "block" ? blockRanges([peer.block], 4) : [])));
+  expect(rangesOf(zeros)).toEqual(rangesOf(plain));
+  expect(rangesOf(zeros)).toHaveLength(2);
 });
 
 const types = (spec: object): readonly boolean[] => {

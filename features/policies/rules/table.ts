@@ -92,6 +92,11 @@ export function shapeOf({ chains, sets }: PolicyTable): string {
   return JSON.stringify(shape, (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
 }
 
+/** Whether the table has sets of peers' IPv6 addresses. */
+export function hasIpv6Peers({ sets }: PolicyTable): boolean {
+  return sets.some(({ kind, family }) => family === 6 && (kind === "address" || kind === "port"));
+}
+
 /** The elements of one set that change. */
 export interface ElementChange {
   readonly set: NamedSet;

@@ -3,12 +3,11 @@
 
 import type { AddressBlock } from "../rules/address-block.ts";
 import type { AddressPool } from "../rules/address-pool.ts";
-import { withPoolRanges } from "../rules/pool-configuration.ts";
+import { completedBy, type PoolUser } from "../rules/pool-configuration.ts";
 import { assignableSpans } from "../rules/pool-blocks.ts";
 import { type AddressSpan, hasAddress, sizeOf } from "../rules/spans.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { parseConfiguration } from "../../../src/json/document.ts";
 import type { FileLock } from "../../../host/store/locks/file-lock.ts";
 import { GiveBack } from "./give-back.ts";
 import { copyOf, NodeBlocks, type NodeBlocksInit } from "./node-blocks.ts";
@@ -66,12 +65,10 @@ export class NodePools implements Pools {
     return ok(access);
   }
 
-  async complete(name: string, configuration: string): Promise<Result<string>> {
+  async complete(name: string, configuration: string, user: PoolUser): Promise<Result<string>> {
     const opened = this.#open();
     const pool = opened.ok ? await opened.value.poolOrCopy(name) : this.#copyOr(opened.fault, name);
-    if (!pool.ok) return pool;
-    const document = parseConfiguration(configuration, { what: "configuration" });
-    return document.ok ? withPoolRanges(document.value, pool.value) : document;
+    return pool.ok ? completedBy(pool.value, configuration, user) : pool;
   }
 
   statics(): StaticAddresses | undefined {

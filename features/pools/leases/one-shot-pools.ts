@@ -1,10 +1,9 @@
 // Pools of the cluster in a one-shot engine. It knows no block: reading the node's blocks for each call would take longer than most calls, and no
 // process would claim ahead. So an ADD is refused, and DEL, CHECK and GC work on the node's own files.
 
-import { withPoolRanges } from "../rules/pool-configuration.ts";
+import { completedBy } from "../rules/pool-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
-import { parseConfiguration } from "../../../src/json/document.ts";
 import { copyOf } from "./node-blocks.ts";
 import type { PoolAccess, Pools } from "./pool-access.ts";
 import { poolsDirectory } from "../../../host/store/files/pools-directory.ts";
@@ -19,11 +18,9 @@ export function oneShotPools(cniDir: string): Pools {
     // The next daemon looks at the node's holders when it starts.
     noteReleased: () => undefined,
     open: async (name): Promise<Result<PoolAccess>> => unavailable(name),
-    complete: async (name, configuration) => {
+    complete: async (name, configuration, user) => {
       const pool = copyOf(directory, name);
-      if (pool === undefined) return unavailable(name);
-      const document = parseConfiguration(configuration, { what: "configuration" });
-      return document.ok ? withPoolRanges(document.value, pool) : document;
+      return pool === undefined ? unavailable(name) : completedBy(pool, configuration, user);
     },
   };
 }

@@ -1,6 +1,7 @@
 // The interface by which the capability `leases` uses the cluster's pools. The daemon implements all of it (node-pools.ts); a one-shot engine only
 // releases (one-shot-pools.ts).
 
+import type { PoolUser } from "../rules/pool-configuration.ts";
 import type { AddressSpan } from "../rules/spans.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import type { IpAddress } from "../../../src/net/ip.ts";
@@ -37,6 +38,6 @@ export interface Pools {
   readonly statics: () => StaticAddresses | undefined;
   /** Call after leases of a pool were released. */
   readonly noteReleased: (name: string) => void;
-  /** The text of a configuration completed by the ranges of the pool that it names. Fault POOL_UNAVAILABLE. */
-  readonly complete: (name: string, configuration: string) => Promise<Result<string>>;
+  /** The text of a plugin's configuration completed by the pool that it names: an IPAM plugin's by ranges, a main plugin's by conflictDetection. Fault POOL_UNAVAILABLE. */
+  readonly complete: (name: string, configuration: string, user: PoolUser) => Promise<Result<string>>;
 }

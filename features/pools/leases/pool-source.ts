@@ -7,7 +7,7 @@ import type { Pools } from "./pool-access.ts";
 export function poolSource(pools: Pools): PoolSource {
   return {
     root: pools.root,
-    complete: (name, configuration) => pools.complete(name, configuration),
+    complete: (name, configuration, user) => pools.complete(name, configuration, user),
     leases: async (name, scope, step, run) => {
       const { leasesOfPool } = await import("./pool-leases.ts");
       const { staticRequestOf } = await import("./static-request.ts");

@@ -7,6 +7,7 @@ import { formatAddress, formatCidr, type IpAddress, networkOf, readCidr, type Ci
 import { type ObjectMetadata, problem, readParts, type Reading } from "../../../src/kube/object-parts.ts";
 import { poolApiVersion, readInteger, readIp } from "./object-reading.ts";
 import { type FreeCount, readFreeCounts } from "./free-addresses.ts";
+import { type PoolDetection, readDetection } from "./pool-detection.ts";
 import { type AddressSpan, formatSpan, intersection, readSpan } from "./spans.ts";
 
 /** A range of a pool. Its span, its gateway and its static addresses never change. */
@@ -35,6 +36,8 @@ export interface AddressPool extends ObjectMetadata, PoolSpace {
   readonly freeAfterSeconds: number;
   /** Whether the pods of a VirtualMachineInstance get one static address, which stays the instance's over a live migration. */
   readonly keepsInstanceAddresses: boolean;
+  /** The probes for an address before a pod gets it; undefined: none, unless the step has some. */
+  readonly conflictDetection: PoolDetection | undefined;
   /** The number of ranges, from the first one on, that the controller has accepted: no other pool has their addresses. */
   readonly acceptedRanges: number;
   /** The types of the conditions that are True. */
@@ -86,6 +89,8 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
   if ((size.value & (size.value - 1)) !== 0) return problem(`spec.blockSize is ${size.value}; it must be a power of two`);
   const freeAfter = readFreeAfter(freeAfterSeconds);
   if (!freeAfter.ok) return freeAfter;
+  const detection = readDetection(spec["conflictDetection"]);
+  if (!detection.ok) return detection;
   return {
     ok: true,
     value: {
@@ -95,6 +100,7 @@ export function readAddressPool(object: unknown): Reading<AddressPool> {
       blockSize: size.value,
       freeAfterSeconds: freeAfter.value,
       keepsInstanceAddresses: keepInstanceAddresses,
+      conflictDetection: detection.value,
       acceptedRanges: acceptedOf(status["acceptedRanges"], ranges.value.length),
       trueConditions: trueConditionsOf(status["conditions"]),
       freeCounts: readFreeCounts(status["addresses"]),

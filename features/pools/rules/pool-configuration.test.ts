@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "../../../src/json/document.ts";
-import { withPoolRanges } from "./pool-configuration.ts";
+import { completedBy, withPoolRanges } from "./pool-configuration.ts";
 import { poolOf } from "./testing/read-pool.ts";
 
 const pool = poolOf({
@@ -33,3 +33,15 @@ test.each(['{"ipam":{"pool":"storage","Ranges":[]}}', '{"ipam":{"pool":"storage"
     expect(completed(text)).toBe(text);
   },
 );
+
+test.each([
+  ['{"ipam":{"type":"x","pool":"storage"}}', '{"ipam":{"type":"x","pool":"storage","conflictDetection":{"probes":3}}}'],
+  ['{"ipam":{"pool":"storage","ConflictDetection":{}}}', '{"ipam":{"pool":"storage","ConflictDetection":{}}}'],
+  ['{"type":"macvlan"}', '{"type":"macvlan"}'],
+])("a main plugin's configuration gets the pool's conflictDetection, and keeps its own: %s", (text, expected) => {
+  const probing = poolOf({ ranges: [{ subnet: "10.50.0.0/24" }], conflictDetection: { probes: 3 } });
+  expect([completedBy(probing, text, "main"), completedBy(pool, text, "main")]).toEqual([
+    { ok: true, value: expected },
+    { ok: true, value: text },
+  ]);
+});

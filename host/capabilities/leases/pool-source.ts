@@ -30,8 +30,8 @@ export type RunLeaseOperation = <T>(operation: LeaseOperation<T>) => T | Promise
 export interface PoolSource {
   /** The absolute path of the directory with a directory for each pool's leases. */
   readonly root: string;
-  /** The text of a configuration completed by the ranges of the pool that it names. Fault POOL_UNAVAILABLE. */
-  readonly complete: (name: string, configuration: string) => Promise<Result<string>>;
+  /** The text of a plugin's configuration completed by the pool that it names: an IPAM plugin's by ranges, a main plugin's by conflictDetection. Fault POOL_UNAVAILABLE. */
+  readonly complete: (name: string, configuration: string, user: "ipam" | "main") => Promise<Result<string>>;
   /** The capability `leases` on the addresses of a pool, for one step. */
   readonly leases: (
     name: string,

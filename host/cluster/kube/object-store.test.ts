@@ -52,6 +52,7 @@ test("a namespace that fills the store gives way to other namespaces, its oldest
   put("bank", "pods");
   expect([store.get("shop", "pods"), store.get("bank", "pods"), store.count]).toEqual(["shop/pods", "bank/pods", 4]);
   expect([store.get("hostile", "object-0"), store.get("hostile", "object-3")]).toEqual([undefined, "hostile/object-3"]);
+  expect(["hostile", "shop", "bank"].filter((namespace) => store.hasRefused(namespace))).toEqual(["hostile"]);
   // The hostile namespace is not smaller than others, so it replaces nothing of theirs.
   for (let count = 0; count < 1000; count++) put("hostile", `later-${count}`);
   expect([store.get("shop", "pods"), store.get("bank", "pods")]).toEqual(["shop/pods", "bank/pods"]);

@@ -49,6 +49,8 @@ export class ObjectStore<T> {
   #count = 0;
   #size = 0;
   #refused = 0;
+  /** The namespaces of refused objects. */
+  readonly #refusedOf = new Set<string>();
 
   constructor(bounds: StoreBounds) {
     this.#bounds = bounds;
@@ -61,6 +63,11 @@ export class ObjectStore<T> {
   /** Number of objects that were refused for their size, or removed for another namespace, since the store was created. */
   get refused(): number {
     return this.#refused;
+  }
+
+  /** Whether an object of the namespace was refused, or removed for another namespace, since the store was created. */
+  hasRefused(namespace: string): boolean {
+    return this.#refusedOf.has(namespace);
   }
 
   get(namespace: string, name: string): T | undefined {
@@ -79,7 +86,7 @@ export class ObjectStore<T> {
   put(object: StoredObject<T>): void {
     this.remove(object.namespace, object.name);
     if (object.size > this.#bounds.maxObject || !this.#freeSpaceFor(object)) {
-      this.#refused += 1;
+      this.#refuse(object.namespace);
       return;
     }
     const known = this.#namespaces.get(object.namespace) ?? { objects: new Map(), size: 0 };
@@ -108,9 +115,14 @@ export class ObjectStore<T> {
       const [oldest] = largest?.objects.values() ?? [];
       if (largest === undefined || oldest === undefined || largest.size <= wanted) return false;
       this.remove(oldest.namespace, oldest.name);
-      this.#refused += 1;
+      this.#refuse(oldest.namespace);
     }
     return true;
+  }
+
+  #refuse(namespace: string): void {
+    this.#refused += 1;
+    this.#refusedOf.add(namespace);
   }
 
   /** A namespace of which no other is twice as large. */

@@ -42,6 +42,11 @@ export class ReflectedObjects<T> {
     return this.#store.refused;
   }
 
+  /** Whether an object of the namespace was too large to be held. */
+  hasRefused(namespace: string): boolean {
+    return this.#store.hasRefused(namespace);
+  }
+
   get(namespace: string, name: string): T | undefined {
     return this.#store.get(namespace, name);
   }

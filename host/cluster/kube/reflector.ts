@@ -156,6 +156,11 @@ export class Reflector<T> {
     return this.listed && this.#objects.refused === 0;
   }
 
+  /** Whether all objects of the namespace were listed at least once, and none of them was too large to be stored: one namespace's objects must not make others' lookups dear. */
+  completeIn(namespace: string): boolean {
+    return this.listed && !this.#objects.hasRefused(namespace);
+  }
+
   /** Whether all objects were listed at least once. An object that was too large to be stored counts as absent. */
   get listed(): boolean {
     return this.#lists > 0 || this.#absent;

@@ -114,7 +114,7 @@ const maxOtherLinks = 64;
  * those of the plugins. `ifnames`: the interface names of the attachments. Never a fault of its own: without the record a DEL finds the links by their names.
  */
 export async function recordMadeLinks(
-  { shim }: Call,
+  { shim, configuration }: Call,
   netns: string,
   progress: Progress,
   before: LinksBefore,
@@ -126,7 +126,8 @@ export async function recordMadeLinks(
   const fresh = newLinks(after, before) ?? after.links.filter(({ name }) => ifnames.includes(name));
   const own = fresh.filter(({ name }) => ifnames.includes(name));
   const others = fresh.filter((link) => !own.includes(link)).slice(0, maxOtherLinks);
-  const made = [...own, ...others].map(identityOf);
+  const links = [...own, ...others].map(identityOf);
+  const made = await journalledLinks(shim, configuration, links);
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier: earlierLinks(before, ifnames) }) });
 }
 
@@ -135,7 +136,7 @@ export async function recordMadeLinks(
  * which is recorded under its name after the ADD. `known`: the pod's links of earlier records.
  */
 export async function recordAddedLink(
-  { shim }: Call,
+  { shim, configuration }: Call,
   netns: string,
   progress: Progress,
   { ifname, result, before, known = {} }: AddedLink,
@@ -149,7 +150,8 @@ export async function recordAddedLink(
     ...others.slice(0, Math.max(0, maxOtherLinks - (known.made?.length ?? 0))).map(identityOf),
   ];
   const names = new Set([ifname, ...found.map(({ name }) => name)]);
-  const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...found];
+  const added = await journalledLinks(shim, configuration, found);
+  const made = [...(known.made ?? []).filter(({ name }) => !names.has(name)), ...added];
   const earlier = [...(known.earlier ?? []), ...earlierLinks(before, [ifname])];
   void progress.note({ pod: podLinks({ cookie: after.cookie, made, earlier }) });
 }
@@ -202,9 +204,8 @@ export async function leftLink(
   const fresh = newLinks(seen.value, before);
   if (fresh === undefined || fresh.length === 0 || cookie !== before?.cookie) return ok(undefined);
   const indexes = otherEnds(fresh);
-  const ends = indexes.length === 0 ? ok("gone" as const) : await findInNamespace(shim, "", { indexes, names: [] });
-  const nodeLinks = ends.ok && ends.value !== "gone" ? ends.value.links : [];
-  return ok(unansweredLink({ ifname, links, fresh, made: known.made ?? [] }, nodeLinks));
+  const ends = await nodeLinks(shim, { indexes, names: [] });
+  return ok(unansweredLink({ ifname, links, fresh, made: known.made ?? [] }, ends));
 }
 
 /** The links of a running pod after an ADD. */
@@ -222,26 +223,37 @@ async function lookAfter(
   netns: string,
   { ifname, result, before }: AddedLink,
 ): Promise<Result<LookAfter | undefined>> {
-  const nodeLinks = await answeredNodeLinks(shim, result);
-  const indexes = nodeLinks.flatMap(({ link }) => link ?? []);
+  // Without the node's links the pod's links alone decide.
+  const answered = await nodeLinks(shim, { indexes: [], names: nodeLinkNames(result) });
+  const indexes = answered.flatMap(({ link }) => link ?? []);
   const seen = await linksAfter(shim, netns, { indexes, names: [ifname] });
   if (!seen.ok || seen.value === "gone") return seen.ok ? ok(undefined) : seen;
   const after = seen.value;
   const fresh = newLinks(after, before) ?? after.links;
-  return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), nodeLinks) });
-}
-
-/** The node's links that the answer of an ADD names. None if the node cannot be asked: then the pod's links alone decide. */
-async function answeredNodeLinks(shim: Call["shim"], result: CniResult): Promise<NamespaceLinks["links"]> {
-  const names = nodeLinkNames(result);
-  const found = names.length === 0 ? undefined : await findInNamespace(shim, "", { indexes: [], names });
-  return found?.ok === true && found.value !== "gone" ? found.value.links : [];
+  return ok({ after, fresh, own: answeredLink(fresh, answeredInterface(result, ifname), answered) });
 }
 
 /** The pod's links after an ADD; `wanted` alone where the pod has more links than one look shows. */
 async function linksAfter(shim: Call["shim"], netns: string, wanted: WantedLinks): ReturnType<typeof findInNamespace> {
   const all = await lookIntoNamespace(shim, netns);
   return all.ok ? all : findInNamespace(shim, netns, wanted);
+}
+
+/** The links as the journal gets them: for a watch over links with the masters of their ends on the node. */
+export async function journalledLinks(
+  shim: Call["shim"],
+  { linkWatch }: Call["configuration"],
+  links: readonly LinkIdentity[],
+): Promise<readonly LinkIdentity[]> {
+  return linkWatch === undefined
+    ? links
+    : (await import("./node-masters.ts")).withNodeMasters(links, (wanted) => nodeLinks(shim, wanted));
+}
+
+/** The node's links of these indexes or names. None if the node cannot be asked. */
+async function nodeLinks(shim: Call["shim"], wanted: WantedLinks): Promise<NamespaceLinks["links"]> {
+  const found = wanted.indexes.length + wanted.names.length === 0 ? undefined : await findInNamespace(shim, "", wanted);
+  return found?.ok === true && found.value !== "gone" ? found.value.links : [];
 }
 
 /** The links that were not there before; undefined if those before are unknown. */

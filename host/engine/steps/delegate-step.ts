@@ -79,13 +79,13 @@ interface PreparedStep {
 async function prepare(
   host: DelegateHost,
   asked: Step,
-  { capabilities, declaration }: AdmittedComponent,
+  { capabilities, declaration, ungranted }: AdmittedComponent,
 ): Promise<Result<PreparedStep>> {
   const { timeoutMs, maxMs } = asked;
   const { type } = asked.step.plugin;
   const notShadow = asked.dry === undefined ? undefined : shadowRefusal(type, capabilities);
   if (notShadow !== undefined) return failed(notShadow);
-  const pooled = await withPool(host, asked, capabilities);
+  const pooled = await withPool(host, asked, capabilities, ungranted);
   if (!pooled.ok) return pooled;
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
   const deadlineMs = Math.min(limitsOf(host.wasm.limits).timeMs + importsMs + delegatedMs, maxMs);

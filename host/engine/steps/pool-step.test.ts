@@ -13,7 +13,8 @@ import { withPool } from "./pool-step.ts";
 const source: PoolSource = {
   root: "/pools",
   leases: () => Promise.reject(new Error("not bound here")),
-  complete: async (name, configuration) => ok(`${configuration} completed by ${name}`),
+  complete: async (name, configuration, user) =>
+    ok(`${configuration} completed by ${name}${user === "main" ? " with probes" : ""}`),
 };
 const granted: DelegateGrants = { leases: { pools: ["stor*"] } };
 
@@ -37,6 +38,18 @@ describe("a step", () => {
     const stdin = '{"ipam":{"pool":"storage"}} completed by storage';
     expect(pooled).toMatchObject({ ok: true, value: { pool: { name: "storage" }, step: { stdin } } });
     expect(told).toEqual([{ what: "configuration-completed", stdin }]);
+  });
+
+  test.each([
+    ["with the grant", ["announce"], []],
+    ["without it, so that the component refuses the setting", ["links"], ["announce"]],
+  ])("of a main plugin that can ask the wire gets the pool's conflictDetection: %s", async (_, capabilities, ungranted) => {
+    const running = stepOf("ADD", { pool: "storage" });
+    const pooled = await withPool({ pools: async () => source }, running, capabilities, ungranted);
+    const stdin = '{"ipam":{"pool":"storage"}} completed by storage with probes';
+    expect(pooled).toEqual({ ok: true, value: { ...running, step: { ...running.step, stdin } } });
+    const removal = stepOf("DEL", { pool: "storage" });
+    expect(await withPool({ pools: async () => source }, removal, capabilities, ungranted)).toEqual(ok(removal));
   });
 
   test.each([

@@ -20,15 +20,22 @@ const handsOut: ReadonlySet<string> = new Set(["ADD", "STATUS"]);
 type PoolHost = Pick<DelegateHost, "pools" | "bindRecorded">;
 
 /**
- * The step with its pool. A step without `ipam.pool`, or of a component without the capability `leases`, stays as it is. Faults: CONFIG_INVALID,
- * NOT_GRANTED, SHADOW_UNSUPPORTED, POOL_UNAVAILABLE; for STATUS, NOT_AVAILABLE with the reason.
+ * The step with its pool. A step without `ipam.pool` stays as it is. `granted`: the component's capabilities; with `leases` the step takes the addresses. A
+ * component that can ask the wire (`announce`, granted or in `ungranted`) gets the pool's conflictDetection, and refuses it without the grant. Faults:
+ * CONFIG_INVALID, NOT_GRANTED, SHADOW_UNSUPPORTED, POOL_UNAVAILABLE; for STATUS, NOT_AVAILABLE with the reason.
  */
-export async function withPool(host: PoolHost, running: Step, capabilities: readonly string[]): Promise<Result<Step>> {
+export async function withPool(
+  host: PoolHost,
+  running: Step,
+  granted: readonly string[],
+  ungranted: readonly string[] = [],
+): Promise<Result<Step>> {
   const { step } = running;
   // A record has the completed configuration and the answers of the pool.
-  if (host.bindRecorded !== undefined) return ok(running);
-  if (!capabilities.includes("leases") || !mayNamePool.test(step.stdin)) return ok(running);
-  const found = await find(host, running);
+  if (host.bindRecorded !== undefined || !mayNamePool.test(step.stdin)) return ok(running);
+  const asks = handsOut.has(step.verb) && [...granted, ...ungranted].includes("announce");
+  if (!granted.includes("leases") && !asks) return ok(running);
+  const found = granted.includes("leases") ? await find(host, running) : await withDetection(host, running);
   return found.ok ? found : failed(step.verb === "STATUS" ? fault("NOT_AVAILABLE", found.fault.msg) : found.fault);
 }
 
@@ -54,10 +61,23 @@ async function find(host: PoolHost, running: Step): Promise<Result<Step>> {
   }
   const source = await host.pools?.();
   if (source === undefined) return failed(withoutConfiguration(pool));
-  const stdin = isLenient ? ok(step.stdin) : await source.complete(pool, step.stdin);
+  const stdin = isLenient ? ok(step.stdin) : await source.complete(pool, step.stdin, "ipam");
   if (!stdin.ok) return stdin;
   if (stdin.value !== step.stdin) running.tell?.({ what: "configuration-completed", stdin: stdin.value });
   return ok({ ...running, step: { ...step, stdin: stdin.value }, pool: { name: pool, source } });
+}
+
+/** A main plugin's step with the pool's conflictDetection. The step of the IPAM plugin, which takes the addresses, refuses what is wrong with the pool's name. */
+async function withDetection(host: PoolHost, running: Step): Promise<Result<Step>> {
+  const { step } = running;
+  const document = parseConfiguration(step.stdin, { what: `configuration of ${step.plugin.type}` });
+  const name = document.ok ? poolNameIn(document.value.parsed) : document;
+  const source = name.ok && name.value !== undefined && running.dry === undefined ? await host.pools?.() : undefined;
+  if (!name.ok || name.value === undefined || source === undefined) return ok(running);
+  const stdin = await source.complete(name.value, step.stdin, "main");
+  if (!stdin.ok || stdin.value === step.stdin) return stdin.ok ? ok(running) : stdin;
+  running.tell?.({ what: "configuration-completed", stdin: stdin.value });
+  return ok({ ...running, step: { ...step, stdin: stdin.value } });
 }
 
 function withoutConfiguration(pool: string): Fault {

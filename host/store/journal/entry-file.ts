@@ -182,7 +182,8 @@ function isIdentity(value: unknown): boolean {
     isJsonObject(value) &&
     haveStrings(value, ["name", "kind", "mac"]) &&
     haveNumbers(value, ["index"]) &&
-    ["number", "undefined"].includes(typeof value["peer"])
+    ["number", "undefined"].includes(typeof value["peer"]) &&
+    isText(value["nodeMaster"])
   );
 }
 

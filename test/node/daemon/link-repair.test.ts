@@ -169,7 +169,7 @@ else {
     afterAll(() => ovs?.dispose());
 
     const ports = (): readonly string[] => ovs.vsctl("list-ports", "br-int").split("\n").filter(Boolean);
-    test("WA-02 WA-03: a port that is removed, and a bridge that is made anew, get the pod's interface again", async () => {
+    test("WA-02 WA-03 WA-05: a port that is removed, and a bridge that is made anew, get the pod's interface again, also if no daemon runs then", async () => {
       await expect.poll(() => stage.node.links().map(({ name }) => name), soon).toContain("br-int");
       const grant = { links: {}, ovs: { bridges: ["br-int"], vlans: ["100"], socket: ovs.socket } };
       const pod = await attached("ovs", { bridge: "br-int", vlan: 100 }, grant);
@@ -180,13 +180,18 @@ else {
         members(),
         ports().map((port) => ovs.vsctl("get", "port", port, "tag")),
       ];
-      for (const change of [
-        ["del-port", "br-int", ports()[0] ?? ""],
-        ["del-br", "br-int"],
-      ]) {
+      for (const [isAway, ...change] of [
+        [false, "del-port", "br-int"],
+        [false, "del-br", "br-int"],
+        // WA-05: no daemon sees the change.
+        [true, "del-port", "br-int"],
+        [true, "del-br", "br-int"],
+      ] as const) {
         const [earlier = ""] = members();
-        ovs.vsctl(...change);
+        if (isAway) await node.stopDaemon();
+        ovs.vsctl(...change, ...(change[0] === "del-port" ? ports() : []));
         await expect.poll(members, soon).not.toContain(earlier);
+        if (isAway) await node.start();
         ovs.vsctl("--may-exist", "add-br", "br-int");
         await expect.poll(isAttached, soon).toEqual([before, [expect.not.stringMatching(`^${earlier}$`)], ["100"]]);
         await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);

@@ -153,6 +153,34 @@ describe.skipIf(unable)("the watch over links", () => {
     await node.succeed("DEL", pod);
   });
 
+  test("WA-02 WA-05: a master that no result names, as that of a port of Open vSwitch, is missed by the next daemon, too, and comes back", async () => {
+    const program = `#!${process.execPath}
+const { cniVersion, prevResult } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+const result = prevResult ?? { cniVersion };
+const [end] = result.interfaces ?? [];
+if (process.env.CNI_COMMAND === "ADD") require("node:child_process").execFileSync("ip", ["link", "set", end.name, "master", "switch0"]);
+console.log(JSON.stringify(result));`;
+    writeFileSync(join(stage.plexus.cniPath, "switched"), program, { mode: 0o755 });
+    const ipam = { type: "host-local", ranges: [[{ subnet: "10.70.0.0/24" }]], dataDir: stage.leases };
+    manifests.network("switched", [{ type: "ptp", ipam }, { type: "switched" }]);
+    const members = (): readonly string[] =>
+      stage.node.links().flatMap(({ name, master }) => (master === "switch0" ? [name] : []));
+    ip("add", "switch0", "type", "bridge");
+    const pod = await attached("switched", { repair: true });
+    for (const isBridge of [false, true]) {
+      const [end = ""] = members();
+      await node.stopDaemon();
+      if (isBridge) ip("del", "switch0");
+      else ip("set", end, "nomaster");
+      await node.start();
+      if (isBridge) ip("add", "switch0", "type", "bridge");
+      await expect.poll(members, soon).toEqual([expect.not.stringMatching(`^${end}$`)]);
+      await expect.poll(() => sentence(), soon).toMatch(/ watched, 0 lost$/u);
+    }
+    await node.succeed("DEL", pod);
+    ip("del", "switch0");
+  });
+
   test("WA-01: a link of the node that a plugin names behind the end of a veth, as bandwidth names its ifb, is no lost master", async () => {
     const program = `#!${process.execPath}
 const { cniVersion, prevResult } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));

@@ -59,7 +59,11 @@ export function peersAmong(pods: readonly TestPod[]): FindPeers {
 export function tableOf(
   policies: readonly Policy[],
   pods: readonly TestPod[],
-  { ports = [], established = "keep" }: { ports?: readonly NamedPort[]; established?: Established } = {},
+  {
+    ports = [],
+    established = "keep",
+    keepsIpv6 = false,
+  }: { ports?: readonly NamedPort[]; established?: Established; keepsIpv6?: boolean } = {},
 ): PolicyTable | undefined {
   const link = { ifname: "net1", networks: ["a/red"] };
   const pod = { namespace: "a", labels: new Map([["app", "web"]]) };
@@ -69,6 +73,7 @@ export function tableOf(
     ports,
     findPeers: peersAmong(pods),
     established,
+    keepsIpv6,
   });
   if (!compiled.ok) throw new TypeError(compiled.problem);
   return compiled.value;
