@@ -82,13 +82,16 @@ async function applyAll(
   clock: () => number,
 ): Promise<Result<readonly LinksLink[]>> {
   const { links, effects } = transaction;
-  const readBack = (): Promise<readonly LinkDetails[]> =>
-    readDetails(
+  const readBack = async (): Promise<readonly LinkDetails[]> => {
+    const details = await readDetails(
       effects,
       links.answered(),
       (place, index) => links.all().find((link) => link.place === place && link.index === index)?.state,
       transaction.aliases,
     );
+    for (const { place, state } of details) if (place === "pod") rememberLink(transaction.namespaces.podNetns, state);
+    return details;
+  };
   for (const [number, operation] of operations.entries()) {
     transaction.begin(operationText(number, operation.tag));
     if (operation.tag === "settle" && number === operations.length - 1) {
@@ -108,7 +111,6 @@ async function applyAll(
   }
   transaction.begin("reading back");
   const details = await readBack();
-  for (const { place, state } of details) if (place === "pod") rememberLink(transaction.namespaces.podNetns, state);
   return (await effects.flush()) ? ok(linkAnswers(transaction.scope, details)) : transaction.failed();
 }
 
