@@ -1,21 +1,14 @@
-// One network for each kind of component: its configuration, its grants, the links of the node that it needs, and a proof that a pod has it.
+// One network for each kind of component: its configuration, the links of the node that it needs, and a proof that a pod has it. component-grants.ts has the grants.
 
 import { expect } from "vitest";
 
-import type { DelegateGrants } from "../../src/configuration/keys/grant-keys.ts";
+import { asked, type Attached, forwardRules, hasKind, ip, reaches, refused, run, served } from "./component-proofs.ts";
 import { dhcpServer, startDhcpServer } from "./dhcp-server.ts";
 import type { NamespaceCommands } from "./namespaces.ts";
 import { command, linkType, type Requirement, tunDevice } from "./requires.ts";
 import { trafficControl } from "./traffic-control.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
-
-/** A pod that has the network under this interface name. */
-export interface Attached {
-  readonly node: NamespaceCommands;
-  readonly pod: NamespaceCommands;
-  readonly ifname: string;
-}
 
 /** A network that shows one plugin type. */
 export interface ComponentNetwork {
@@ -32,43 +25,6 @@ export interface ComponentNetwork {
   /** Fails if the node keeps something after the DEL, besides links. */
   readonly proveGone?: (node: NamespaceCommands) => void;
 }
-
-/** `wasm.grants` for all of these networks, and for the bridges of a cluster's default network and of its network `storage`. */
-export const componentGrants: Readonly<Record<string, DelegateGrants>> = {
-  bandwidth: { shaping: {} },
-  bond: { links: { podLinks: ["bm*"], devices: ["bm0", "bm1"] }, delegation: { plugins: ["static"] }, log: {} },
-  bridge: {
-    links: { bridges: ["cni0", "br-storage", "br-kind*"], forwarding: true },
-    delegation: { plugins: ["host-local", "static", "dhcp"] },
-    log: {},
-  },
-  dhcp: { dhcp: {}, log: {} },
-  dummy: { links: {}, delegation: { plugins: ["static"] }, log: {} },
-  firewall: { filter: {}, log: {} },
-  "host-device": { links: { devices: ["hd0"] }, delegation: { plugins: ["static"] }, log: {} },
-  ipvlan: { links: { parents: ["iv0"] }, delegation: { plugins: ["static"] }, log: {} },
-  macvlan: { links: { parents: ["mv0"] }, delegation: { plugins: ["static"] }, log: {} },
-  portmap: { firewall: { hostPorts: ["8000-9000"] }, log: {} },
-  ptp: {
-    links: { networks: ["10.30.0.0/24", "10.42.0.0/24"], forwarding: true },
-    delegation: { plugins: ["host-local"] },
-    log: {},
-  },
-  "route-override": { links: {}, log: {} },
-  sbr: { links: {}, routing: {} },
-  static: { log: {} },
-  tap: { links: {}, delegation: { plugins: ["static"] }, log: {} },
-  tuning: { links: {}, sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter"] }, state: {}, log: {} },
-  vlan: { links: { parents: ["vl0"] }, delegation: { plugins: ["static"] }, log: {} },
-  vrf: { links: { podLinks: ["blue"] }, log: {} },
-};
-
-const run = (where: NamespaceCommands, ...words: readonly [string, ...string[]]): string => {
-  const { status, stdout, stderr } = where.exec(words);
-  if (status !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
-  return stdout;
-};
-const ip = (where: NamespaceCommands, text: string): string => run(where, "ip", ...text.split(" "));
 
 /** Addresses 10.THIRD.0.2/24 of the pod, by the plugin `static`. */
 const fixed = (third: number, more: Keys = {}): Keys => ({
@@ -88,11 +44,12 @@ const withGateway = (third: number, more: Keys = {}): Keys => ({
   ...more,
 });
 
-/** A list with a bridge first. Its removal removes the bridge, which DEL keeps on purpose. */
+/** A list with a bridge first, which DEL keeps on purpose. */
 const chained = (third: number, step: Keys, ipam: Keys = withGateway(third)) => ({
   requires: [linkType("bridge")],
   plugins: [bridge(third, ipam), step],
-  prepare: async (node: NamespaceCommands) => async () => void ip(node, `link delete br-kind${third}`),
+  // Without an attachment there is no bridge.
+  prepare: async (node: NamespaceCommands) => async () => void node.exec(["ip", "link", "delete", `br-kind${third}`]),
 });
 
 /** A veth of the node that stands for its network: the other end has the address 10.THIRD.0.1/24. */
@@ -105,28 +62,6 @@ const lower =
     if (further.length === 0) ip(node, `address add 10.${third}.0.1/24 dev ${name}-e`);
     return async () => void ip(node, `link delete ${name}-e`);
   };
-
-/** The pod's address is on the interface, and the other end of the network answers. */
-const reaches =
-  (third: number) =>
-  ({ pod, ifname }: Attached): void => {
-    expect(pod.addresses()).toContainEqual(expect.objectContaining({ link: ifname, address: `10.${third}.0.2/24` }));
-    expect(pod.ping(`10.${third}.0.1`)).toBe(true);
-  };
-const hasKind =
-  (third: number, kind: string) =>
-  ({ pod, ifname }: Attached): void => {
-    expect(pod.addresses()).toContainEqual(expect.objectContaining({ link: ifname, address: `10.${third}.0.2/24` }));
-    expect(JSON.parse(ip(pod, `-d -j link show ${ifname}`))).toMatchObject([{ linkinfo: { info_kind: kind } }]);
-  };
-
-/** Programs of Node: a server of one connection, its client on the node, and a client whose packets have the address that sbr routes. */
-const [served, asked, refused] = [
-  `const server = require("net").createServer((socket) => { socket.end("mapped"); server.close(); }); server.listen(80)`,
-  `const tried = () => { const socket = require("net").connect(8081, "10.54.0.1"); socket.on("data", (data) => { process.stdout.write(data); process.exit(); }); socket.on("error", () => setTimeout(tried, 100)); }; tried()`,
-  `require("net").connect({ port: 9, host: "10.50.0.1", localAddress: "10.50.0.2" }).on("error", ({ code }) => process.stdout.write(code))`,
-];
-const forwardRules = (node: NamespaceCommands): string => run(node, "iptables-nft", "-S", "CNI-FORWARD");
 
 /** The networks, in the order in which a pod may have all of them. */
 export const componentNetworks: readonly ComponentNetwork[] = [
@@ -285,16 +220,3 @@ export const componentNetworks: readonly ComponentNetwork[] = [
     },
   },
 ];
-
-/** Types without such a network, and where they are shown. */
-export const shownElsewhere: Readonly<Record<string, string>> = {
-  "host-local": "the network ptp",
-  "ipam-host-local": "the network ptp, which names it host-local",
-  "bridge-adapter": "the network bridge, which names it so",
-  static: "most of the networks",
-  loopback: "test/node/conformance/plugins/loopback.long.test.ts: the runtime attaches the loopback of a pod itself",
-  ovs: "test/node/attach/open-vswitch.test.ts, test/node/daemon/link-repair.test.ts: a real Open vSwitch",
-  "external-port": "test/cluster/external-ports.test.ts: a real Neutron with OVN",
-  sriov: "test/node/attach/virtual-function.test.ts: an emulated adapter",
-  "status-shaper": "test/node/attach/mixing.test.ts: changes a result only",
-};

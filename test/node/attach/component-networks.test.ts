@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { root } from "../../lab/compiled.ts";
-import { componentGrants, componentNetworks, shownElsewhere } from "../../lab/component-networks.ts";
+import { componentGrants, shownElsewhere } from "../../lab/component-grants.ts";
+import { componentNetworks } from "../../lab/component-networks.ts";
 import { missingBuild } from "../../lab/plexus.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "../../lab/requires.ts";
 import { nothing, openStage } from "../../lab/stage.ts";
