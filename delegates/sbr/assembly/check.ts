@@ -65,7 +65,9 @@ function missingIn(table: u32, address: PodAddress, installed: Array<InstalledRo
     return `table ${table}, by which packets from ${address.source} are routed, has no route to ${cidr.masked().toString()}`;
   const text = address.gateway;
   const gateway: Ip | null = text === null ? null : Ip.parse(text);
-  if (gateway === null || has(installed, table, new Cidr(cidr.ip, 0).masked(), gateway)) return null;
+  // route-override leaves an all-zero gateway in the result where it has flushed the main table's.
+  if (gateway === null || (gateway.hi == 0 && gateway.lo == 0)) return null;
+  if (has(installed, table, new Cidr(cidr.ip, 0).masked(), gateway)) return null;
   return `table ${table}, by which packets from ${address.source} are routed, has no default route by ${gateway.toString()}`;
 }
 
