@@ -93,7 +93,8 @@ ${goalsSection((id, key) => value(id, key))}
 - The rows \`delegate-…\` have one list for each reference plugin (\`bench/delegate-lists.ts\`): a main plugin with \`host-local\`, or a chained or IPAM plugin with
   \`bridge\`. The plugin under test and the \`host-local\` that it calls are native for the baseline and components for the subject; all else is a component for both.
   As many calls as are sampled come before the first sample, because V8 compiles functions after 50 calls. The figure is the time of the plugin's own steps in the
-  daemon's trace file. With the time of the whole call, work that both sides share would move all ratios towards 1.
+  daemon's trace file. With the time of the whole call, work that both sides share would move all ratios towards 1. \`bond\`, \`ovs\` and \`route-override\`
+  are compared with the plugins of their projects, where \`PLEXUS_FIELD_PLUGINS\` names a directory with them; Open vSwitch has dummy devices.
 - Environment variables change the length of the longest parts: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (5), \`PLEXUS_BENCH_CYCLES\` (10000),
   \`PLEXUS_BENCH_DELEGATE_TURNS\` (60), \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 
