@@ -160,7 +160,7 @@ ${table.join("\n")}
   ${median("delegate-static")} ms, and the chained ones with many turns miss the aim of 0.6. All figures here are paired runs on 2026-11-30, on a quiet machine. Dumps of one purpose go
   together, and the other end of a link is asked for with the link: \`loopback\` has three turns between engine and shim in place of seven, \`tuning\` five in place of seven. Without this
   an ADD takes 1.08 times as long for \`loopback\`, 1.05 for \`sbr\`, 1.02 for \`tuning\` (224 turns). Then an apply asked no more for links that the delegate had just read, a read asked for
-  the details of a link that the process had read before together with the link, rules were added without a look before, and a new macvlan was read in the turn that makes it. \`tuning\` has
+  the details of a link that the process had read before together with the link, rules were listed once for a search and an addition, and a new macvlan was read in the turn that makes it. \`tuning\` has
   three turns now, \`sbr\` four in place of six, \`macvlan\` three in place of five. ADDs take 0.88 (\`sbr\`), 0.92 (\`tuning\`), 0.97 (\`loopback\`, \`macvlan\`) and 0.99 (\`bridge\`) of the time before, DELs 0.90
   (\`tuning\`), 0.94 (\`loopback\`) and 0.96 (\`sbr\`). A turn costs 0.1 to 0.2 ms, so the remaining ones do not explain the distance to the aim: a delegate decides after each answer,
   and the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms for the kernel's removal of the link.

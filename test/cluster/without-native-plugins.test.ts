@@ -22,7 +22,7 @@ import { nativePlugins } from "../lab/wasm-only.ts";
 
 const components = ["host-local", ...Object.keys(componentGrants)];
 /** The networks whose kind this kernel has. Further ones are tried in an emulated machine: test/node/attach/component-networks.test.ts. */
-const networks = componentNetworks.filter(({ type, requires = [] }) => !missing(`pods with a network of ${type}`, ...requires));
+const kinds = componentNetworks.filter(({ type, requires = [] }) => !missing(`pods with a network of ${type}`, ...requires));
 const skip = missingCluster("a cluster without native plugins", helm, () => missingBuild({ components }));
 
 const definition = (name: string, plugins: readonly object[]): object => ({
@@ -33,6 +33,12 @@ const definition = (name: string, plugins: readonly object[]): object => ({
 });
 
 const direct = definition("direct", [{ type: "ptp", ipam: { type: "host-local", subnet: "10.30.0.0/24" } }]);
+
+/** Bridges of the networks stay on purpose until the end of the tests. */
+const withoutKindBridges = ({ links, ...others }: LeftOnNode): LeftOnNode => ({
+  ...others,
+  links: links.filter((name) => !name.startsWith("br-kind")),
+});
 
 describe.skipIf(skip)("a node without native plugins", () => {
   let cluster: Cluster;
@@ -94,22 +100,17 @@ describe.skipIf(skip)("a node without native plugins", () => {
 
   describe("a pod with a network of each kind of component", () => {
     const removals: (() => Promise<void>)[] = [];
-    /** Bridges of the networks stay on purpose until `afterAll`. */
-    const left = (): LeftOnNode => {
-      const { links, ...others } = leftOn(cluster.nodes[0]);
-      return { ...others, links: links.filter((name) => !name.startsWith("br-kind")) };
-    };
     let before: LeftOnNode;
     let pod: NamespaceCommands;
     beforeAll(async () => {
       const [node] = cluster.nodes;
-      for (const { type, plugins, prepare } of networks) {
+      for (const { type, plugins, prepare } of kinds) {
         const remove = await prepare?.(node);
         if (remove !== undefined) removals.push(remove);
         await cluster.apply(definition(type, plugins));
       }
-      before = left();
-      const selected = networks.map(({ type, runtimeConfig = {} }) => ({ name: type, interface: type, ...runtimeConfig }));
+      before = withoutKindBridges(leftOn(node));
+      const selected = kinds.map(({ type, runtimeConfig = {} }) => ({ name: type, interface: type, ...runtimeConfig }));
       await cluster.apply(toolsPod("kinds", { annotations: { "k8s.v1.cni.cncf.io/networks": JSON.stringify(selected) } }));
       await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/kinds").catch(async (error: unknown) => {
         throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
@@ -120,7 +121,8 @@ describe.skipIf(skip)("a node without native plugins", () => {
       for (const remove of removals) await remove();
     });
 
-    test.each(networks)("has what $type promises", ({ type, prove }: ComponentNetwork) => {
+    test.each(kinds)("has what $type promises", ({ type, prove }: ComponentNetwork) => {
+      expect(pod.links().map(({ name }) => name)).toContain(type);
       prove({ node: cluster.nodes[0], pod, ifname: type });
     });
 
@@ -129,8 +131,8 @@ describe.skipIf(skip)("a node without native plugins", () => {
       expect(await doctor()).toBe("no native plugin is used by any network of this node");
       expect(nativePlugins(binaries())).toEqual(["loopback"]);
       await cluster.succeed("delete", "pod", "kinds", "--timeout=120s");
-      await expect.poll(left).toEqual(before);
-      for (const { proveGone } of networks) proveGone?.(node);
+      await expect.poll(() => withoutKindBridges(leftOn(node))).toEqual(before);
+      for (const { proveGone } of kinds) proveGone?.(node);
     });
   });
 

@@ -3,6 +3,7 @@
 
 import { Link, PortVlan } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
+import { Some } from "plexus/some";
 import { differs } from "./faults";
 import { Settings } from "./settings";
 
@@ -15,9 +16,9 @@ const vlanCount: i32 = 4096;
 /** The first difference of the port's settings and VLANs; null: none. */
 export function portDiffers(port: Link, settings: Settings): Fault | null {
   const found = port.port;
-  if (settings.hairpin && (found === null || !found.hairpin))
+  if (settings.hairpin && (found === null || !isOn(found.hairpin)))
     return differs(`${port.name} sends no frame back to the pod, but hairpinMode is true`);
-  if (settings.portIsolation && (found === null || !found.isolated))
+  if (settings.portIsolation && (found === null || !isOn(found.isolated)))
     return differs(`${port.name} is not isolated from other ports, but portIsolation is true`);
   if (!settings.vlans.hasPortVlans) return null;
   const wanted = flagsOf(settings.vlans.ofPort());
@@ -29,6 +30,10 @@ export function portDiffers(port: Link, settings: Settings): Fault | null {
     return differs(`${port.name} is ${textOf(actual[id], id)}, but the configuration says: ${textOf(wanted[id], id)}`);
   }
   return null;
+}
+
+function isOn(setting: Some<bool> | null): bool {
+  return setting !== null && setting.value;
 }
 
 function flagsOf(vlans: Array<PortVlan>): StaticArray<u8> {
