@@ -1,5 +1,7 @@
-// The lists of the rows delegate-NAME: for each reference plugin the shortest list in which it does its work.
+// The lists of the rows delegate-NAME: for each reference plugin, and popular ones of the field, the shortest list in which it does its work.
 
+import { fieldPluginIsThere } from "../test/lab/field-plugins.ts";
+import { missingOpenVswitch, startOpenVswitch } from "../test/lab/neutron/open-vswitch.ts";
 import type { Installation } from "../test/lab/plexus.ts";
 import { command, linkType, type Requirement, tunDevice } from "../test/lab/requires.ts";
 import { trafficControl } from "../test/lab/traffic-control.ts";
@@ -16,7 +18,20 @@ export interface MeasuredList {
   readonly runtimeConfig?: Keys;
 }
 
-/** A reference plugin with its list. */
+/** One side of the comparison. */
+export interface Side {
+  readonly kind: "native" | "wasm";
+  /** The socket of the program that the list needs; empty for none. */
+  readonly socket: string;
+}
+
+/** A program that a list needs. */
+export interface Service {
+  readonly socket: string;
+  readonly dispose: () => Promise<void>;
+}
+
+/** A reference plugin, or a popular one of the field, with its list. */
 export interface MeasuredDelegate {
   readonly type: string;
   /** All types of the list, `type` among them. */
@@ -28,15 +43,16 @@ export interface MeasuredDelegate {
   /** Commands of ip(8) on the node and in the pod, before the first call. */
   readonly onNode?: readonly string[];
   readonly inPod?: readonly string[];
-  list(plexus: Installation): MeasuredList;
+  readonly start?: () => Promise<Service>;
+  list(plexus: Installation, side: Side): MeasuredList;
 }
 
 /** A plugin under test: its keys and its grants, and what else its list needs. */
-interface Draft extends Pick<MeasuredDelegate, "ifname" | "requires" | "onNode" | "inPod"> {
+interface Draft extends Pick<MeasuredDelegate, "ifname" | "requires" | "onNode" | "inPod" | "start"> {
   /** The kind of the plugin's list: alone, with host-local as its IPAM plugin, after a veth, or as the IPAM plugin of a veth. */
   readonly list: "alone" | "addressed" | "chained" | "ipam";
-  readonly keys?: (plexus: Installation) => Keys;
-  readonly grant: (plexus: Installation) => Keys;
+  readonly keys?: (plexus: Installation, side: Side) => Keys;
+  readonly grant: (plexus: Installation, side: Side) => Keys;
   readonly runtimeConfig?: Keys;
 }
 
@@ -52,12 +68,30 @@ const vethGrant = (ipam: string): Keys => ({ links: { bridges: ["br0"], forwardi
 const lowerLink = ["link add up0 type veth peer name up0-e", "link set up0-e up", "link set up0 up"];
 const onLowerLink = { ...delegates("host-local"), links: { parents: ["up0"] } };
 
+/** Open vSwitch with dummy devices: the port is a row of its database, and no frame passes. */
+async function startSwitch(): Promise<Service> {
+  const ovs = await startOpenVswitch();
+  ovs.vsctl("add-br", "br1", "--", "set", "bridge", "br1", "datapath_type=dummy");
+  await ovs.startVswitchd();
+  return ovs;
+}
+
 const drafts: Readonly<Record<string, Draft>> = {
   bandwidth: {
     list: "chained",
     requires: [trafficControl],
     keys: () => ({ ingressRate: 8_000_000, ingressBurst: 800_000, egressRate: 8_000_000, egressBurst: 800_000 }),
     grant: () => ({ shaping: {} }),
+  },
+  bond: {
+    list: "addressed",
+    requires: [linkType("bond"), fieldPluginIsThere("bond")],
+    onNode: ["bm0", "bm1"].flatMap((name) => [`link add ${name} type veth peer name ${name}-e`, `link set ${name}-e up`]),
+    keys: () => ({ mode: "active-backup", miimon: "100", links: [{ name: "bm0" }, { name: "bm1" }] }),
+    grant: (plexus) => ({
+      links: { devices: ["bm0", "bm1"], podLinks: ["bm*"], deviceRecords: plexus.state("devices") },
+      ...delegates("host-local"),
+    }),
   },
   bridge: {
     list: "addressed",
@@ -97,6 +131,22 @@ const drafts: Readonly<Record<string, Draft>> = {
     keys: () => ({ master: "up0" }),
     grant: () => onLowerLink,
   },
+  ovs: {
+    list: "addressed",
+    requires: [missingOpenVswitch, fieldPluginIsThere("ovs")],
+    start: startSwitch,
+    // The grant has the socket for the component.
+    keys: (_plexus, { kind, socket }) => ({
+      bridge: "br1",
+      vlan: 100,
+      ...(kind === "native" ? { socket_file: `unix:${socket}` } : {}),
+    }),
+    grant: (_plexus, { socket }) => ({
+      links: {},
+      ovs: { bridges: ["br1"], vlans: ["100"], socket },
+      ...delegates("host-local"),
+    }),
+  },
   portmap: {
     list: "chained",
     requires: [command("iptables", "-V")],
@@ -107,6 +157,12 @@ const drafts: Readonly<Record<string, Draft>> = {
   ptp: {
     list: "addressed",
     grant: () => ({ links: { networks: [subnet], forwarding: true }, ...delegates("host-local") }),
+  },
+  "route-override": {
+    list: "chained",
+    requires: [fieldPluginIsThere("route-override")],
+    keys: () => ({ addroutes: [{ dst: "198.51.100.0/24", gw: "10.88.0.1" }] }),
+    grant: () => ({ links: {}, log: {} }),
   },
   sbr: { list: "chained", grant: () => ({ links: {}, routing: {} }) },
   static: { list: "ipam", keys: () => ({ addresses: [address] }), grant: () => ({ log: {} }) },
@@ -136,9 +192,10 @@ const drafts: Readonly<Record<string, Draft>> = {
   },
 };
 
-/** Reference plugins without a row, and why. */
+/** Reference plugins and popular ones without a row, and why. */
 export const unmeasuredPlugins: Readonly<Record<string, string>> = {
   dhcp: "most of its time is the DHCP server's",
+  sriov: "no machine of the benchmark has virtual functions, and an emulated adapter's times say nothing",
 };
 
 function measured([type, draft]: readonly [string, Draft]): MeasuredDelegate {
@@ -148,8 +205,8 @@ function measured([type, draft]: readonly [string, Draft]): MeasuredDelegate {
     ...more,
     type,
     types: [...new Set([type, ...others, ...(list === "addressed" ? ["host-local"] : [])])],
-    list(plexus) {
-      const step = { type, ...keys(plexus) };
+    list(plexus, side) {
+      const step = { type, ...keys(plexus, side) };
       const plugins = {
         alone: () => [step],
         addressed: () => [{ ...step, ipam: hostLocal(plexus) }],
@@ -160,12 +217,12 @@ function measured([type, draft]: readonly [string, Draft]): MeasuredDelegate {
         bridge: vethGrant(list === "ipam" ? type : "static"),
         static: { log: {} },
         "host-local": leaseGrant(plexus),
-        [type]: grant(plexus),
+        [type]: grant(plexus, side),
       };
       return { plugins, others, grants, ...(runtimeConfig === undefined ? {} : { runtimeConfig }) };
     },
   };
 }
 
-/** The reference plugins that a row measures. */
+/** The plugins that a row measures. */
 export const measuredDelegates: readonly MeasuredDelegate[] = Object.entries(drafts).map(measured);

@@ -7,11 +7,12 @@ import { join } from "node:path";
 
 import { readSteps } from "../scripts/demo/steps.ts";
 import { startDaemon } from "../test/lab/daemon.ts";
+import { fieldPlugin } from "../test/lab/field-plugins.ts";
 import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../test/lab/namespaces.ts";
 import { newer, newerPlugins, newerRelease } from "../test/lab/newer-plugins.ts";
 import { type Installation, installPlexus, missingBuild } from "../test/lab/plexus.ts";
 import { command, iproute2, linkType } from "../test/lab/requires.ts";
-import { type MeasuredDelegate, type MeasuredList, measuredDelegates } from "./delegate-lists.ts";
+import { type MeasuredDelegate, measuredDelegates } from "./delegate-lists.ts";
 import { type Benchmark, inTurns, type Samples } from "./measure.ts";
 
 const turns = Number(process.env["PLEXUS_BENCH_DELEGATE_TURNS"] ?? 60);
@@ -29,7 +30,8 @@ type Kind = "native" | "wasm";
 /** The node, the pod and the daemon of one delegate's rows. */
 interface Bench {
   readonly delegate: MeasuredDelegate;
-  readonly list: MeasuredList;
+  /** The socket of the program that the list needs; empty for none. */
+  readonly service: string;
   readonly plexus: Installation;
   readonly node: PodNamespace;
   readonly pod: PodNamespace;
@@ -48,8 +50,9 @@ function stepTime(trace: string, type: string, kind: Kind, verb: string): number
 }
 
 /** One ADD and one DEL of the list, with this kind of plugin under test. */
-function turnOf({ delegate, list, plexus, node, pod, socket }: Bench, kind: Kind): () => Promise<StepTimes> {
+function turnOf({ delegate, service, plexus, node, pod, socket }: Bench, kind: Kind): () => Promise<StepTimes> {
   const { type, ifname = "eth0" } = delegate;
+  const list = delegate.list(plexus, { kind, socket: service });
   const trace = join(plexus.directory, `trace-${kind}`);
   const config = {
     cniVersion: "1.0.0",
@@ -96,7 +99,11 @@ async function measure(delegate: MeasuredDelegate): Promise<Samples<StepTimes> |
   if (missingReason !== undefined || directory === undefined) return missingReason ?? `no reference plugins ${newerRelease}`;
   await using stack = new AsyncDisposableStack();
   const { types } = delegate;
-  const plexus = installPlexus({ native: types, findNative: (name) => findIn(directory, name), components: types });
+  const plexus = installPlexus({
+    native: types,
+    findNative: (name) => findIn(directory, name) ?? fieldPlugin(name),
+    components: types,
+  });
   stack.defer(() => plexus.dispose());
   const [node, pod] = [createPodNamespace("node"), createPodNamespace()];
   stack.defer(() => node.dispose());
@@ -111,7 +118,9 @@ async function measure(delegate: MeasuredDelegate): Promise<Samples<StepTimes> |
       const { status, stderr } = where.exec(["ip", ...each.split(" ")]);
       if (status !== 0) throw new Error(`ip ${each}: ${stderr}`);
     }
-  const bench = { delegate, list: delegate.list(plexus), plexus, node, pod, socket: daemon.socket };
+  const service = await delegate.start?.();
+  if (service !== undefined) stack.defer(() => service.dispose());
+  const bench = { delegate, service: service?.socket ?? "", plexus, node, pod, socket: daemon.socket };
   return await inTurns<StepTimes>({ subject: turnOf(bench, "wasm"), baseline: turnOf(bench, "native"), warmUp, samples: turns });
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { measuredDelegates, unmeasuredPlugins } from "../bench/delegate-lists.ts";
-import { referencePlugins } from "../src/cni/reference-plugins.ts";
+import { fieldPlugins, referencePlugins } from "../src/cni/reference-plugins.ts";
 import { delegateRatio } from "./performance-delegate-rows.ts";
 import { meanings, verdict } from "./performance-rows.ts";
 
-test("each reference plugin has rows that are explained, or a reason why it has none", () => {
+test("each reference plugin and each popular one has rows that are explained, or a reason why it has none", () => {
   const measured = measuredDelegates.map(({ type }) => type);
-  expect([...measured, ...Object.keys(unmeasuredPlugins)].toSorted()).toEqual([...referencePlugins].toSorted());
+  expect([...measured, ...Object.keys(unmeasuredPlugins)].toSorted()).toEqual([...referencePlugins, ...fieldPlugins].toSorted());
   for (const type of measured)
     expect([type, meanings.has(`delegate-${type}`), meanings.has(`delegate-${type}-del`)]).toEqual([type, true, true]);
 });

@@ -104,7 +104,8 @@ function method(): string {
 - The rows \`delegate-…\` have one list for each reference plugin (\`bench/delegate-lists.ts\`): a main plugin with \`host-local\`, or a chained or IPAM plugin with
   \`bridge\`. The plugin under test and the \`host-local\` that it calls are native for the baseline and components for the subject; all else is a component for both.
   As many calls as are sampled come before the first sample, because V8 compiles functions after 50 calls. The figure is the time of the plugin's own steps in the
-  daemon's trace file. With the time of the whole call, work that both sides share would move all ratios towards 1.
+  daemon's trace file. With the time of the whole call, work that both sides share would move all ratios towards 1. \`bond\`, \`ovs\` and \`route-override\`
+  are compared with the plugins of their projects, where \`PLEXUS_FIELD_PLUGINS\` names a directory with them; Open vSwitch has dummy devices.
 - Environment variables change the length of the longest parts: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (5), \`PLEXUS_BENCH_CYCLES\` (10000),
   \`PLEXUS_BENCH_DELEGATE_TURNS\` (60), \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 
@@ -161,7 +162,8 @@ function timeOfCalls(): string {
   directory was listed twice, its parents were created each time, and paths through \`/proc\` left entries that the kernel clears when a process
   ends. Without these, a single native ADD took 1.8 ms above the plugins instead of 2.1 (medians of seven runs of each build in turns, no API server, 2026-11-23).
 - **DEL.** A DEL looks at the pod's links, so that it removes no link that the pod has made under an attachment's name. Since then its row was 1.26 of the plugins in place of 1.15: the
-  look was a third turn between shim and engine. The look-ups of plugins are sent with it now, so that there are two turns again.
+  look is a third turn between shim and engine. Look-ups of plugins that went with it saved the turn, and less than 1 % of a DEL (0.2 % for \`loopback\`, in pairs with the build without it): the
+  code is gone again.
 - **Memory at rest.** V8 gives memory back in its own pauses only, and a sandbox process has none: it blocks in a read. Half a minute after the last call an idle process collects
   its garbage as a last resort (17 → 11 MiB of private memory, 20 ms of CPU time), again after 4 MiB of growth. A daemon does so when it takes less than 1 % of a processor (47 → 30 MiB, 80 ms),
   again after 8 MiB of growth. In five ADDs with 42 s between them, an ADD and its DEL took no more CPU time than without it (26 ms in place of 34, on a busy machine).
@@ -178,11 +180,12 @@ function timeOfComponents(figure: FigureOf): string {
   JavaScript that runs a few times in each call.
 - **Turns of a delegate.** Each request of a delegate that needs the kernel wakes three processes, the engine, the shim and the sandbox, and the guest waits meanwhile: a turn. A
   native plugin makes the same system calls in one process, for which it pays a start of some 2 ms. A step without a turn (\`static\`) takes
-  ${figure("delegate-static", "median")} ms, and the chained ones with many turns miss the aim of 0.6: an ADD of \`tuning\` had seven turns and two files, one of \`sbr\` seven. Since
-  2026-11-30 dumps of one purpose go together, and the other end of a link is asked for with the link: \`loopback\` has three turns instead of seven, \`tuning\` five and two
-  files, \`sbr\` six. These counts are of frames between a daemon and the shim; the rows are older. Fewer turns need another contract: a delegate decides after each
-  answer, so the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms
-  for the kernel's removal of the link.
+  ${figure("delegate-static", "median")} ms, and the chained ones with many turns miss the aim of 0.6. \`loopback\`, \`tuning\` and \`macvlan\` have three turns between engine and shim, \`sbr\` has four.
+  Paired runs on a quiet machine (2026-11-30) show what saves turns. Dumps of one purpose go together, and the other end of a link is asked for with the link: without this
+  an ADD takes 1.08 times as long for \`loopback\`, 1.05 for \`sbr\`, 1.02 for \`tuning\`. The process remembers the links that a delegate has just read, and lists the rules once for a
+  search and an addition: with this an ADD takes 0.88 (\`sbr\`), 0.92 (\`tuning\`), 0.97 (\`loopback\`, \`macvlan\`) and 0.99 (\`bridge\`) of the time, a DEL 0.90 (\`tuning\`),
+  0.94 (\`loopback\`) and 0.96 (\`sbr\`). A turn costs 0.1 to 0.2 ms, so the remaining turns do not explain the distance to the aim: a delegate decides after each
+  answer, and the host cannot ask ahead. A DEL of \`tap\`, \`macvlan\` or \`ptp\` has one turn: both sides wait some 20 ms for the kernel's removal of the link.
 - **Earlier compilation.** V8 compiles functions after 50 calls instead of 400 (\`host/system/v8/tier-up.ts\`). In paired
   runs after 150 pods, a WASM-only ADD took 4.0 times the C program's time instead of 4.4, and the daemon used 12 % less CPU time.
 - **Delegates in the daemon's process** would save ten of the messages. An experiment took an ADD from 0.95 to 0.81 times the native plugins' time, and changed the

@@ -4,12 +4,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { referencePlugins, replacedBy } from "../src/cni/reference-plugins.ts";
+import { fieldPlugins, referencePlugins, replacedBy } from "../src/cni/reference-plugins.ts";
 
 export const rootPluginsPage = "docs/how-to/nodes-without-root-plugins.md";
-
-/** Plugins of other projects that a delegate of their name replaces, in the order of the table. */
-const fieldPlugins = ["bond", "ovs", "route-override", "sriov"] as const;
 
 const declaration = z.looseObject({
   capabilities: z.record(z.string(), z.string()),

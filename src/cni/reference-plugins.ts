@@ -1,4 +1,5 @@
-// The names of the CNI project's reference plugins, which configurations of every node use (github.com/containernetworking/plugins 1.9.1, Linux).
+// The names of the CNI project's reference plugins, which configurations of every node use (github.com/containernetworking/plugins 1.9.1, Linux), and of popular
+// plugins of the field.
 
 /** The reference plugins by name. A component of this name serves their configurations. */
 export const referencePlugins = [
@@ -21,6 +22,9 @@ export const referencePlugins = [
   "vlan",
   "vrf",
 ] as const;
+
+/** Popular plugins of the field that a component of the same name replaces. */
+export const fieldPlugins = ["bond", "ovs", "route-override", "sriov"] as const;
 
 /** Delegates of another name than the plugin that they replace. A build has their component under both names. */
 export const replacedPlugins: Readonly<Record<string, (typeof referencePlugins)[number]>> = {

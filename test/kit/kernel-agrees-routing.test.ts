@@ -164,9 +164,10 @@ describe.skipIf(missing("the kernel against the simulated rules", privateNamespa
       });
     });
 
-    test("a rule that the kernel refuses leaves none of its request", async () => {
+    test("a rule that the kernel refuses leaves none of its request, but an earlier rule that is equal to one of them", async () => {
       await inPod(async (capability, ip) => {
         ip("rule add from 10.1.0.4/32 lookup 99");
+        ip("rule add from 10.1.0.3/32 lookup 102");
         const before = ip("rule show");
         const rules = [from("10.1.0.1/32", 100), from("10.1.0.2/32", 101), from("10.1.0.3/32", 102)];
         // The capability refuses what the kernel would, so the second message gets a prefix length that no address has.

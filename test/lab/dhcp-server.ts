@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { busybox, unpackBusybox } from "./cluster/images.ts";
-import { createPodNamespace, type PodNamespace } from "./namespaces.ts";
+import { createPodNamespace, type NamespaceCommands, type PodNamespace } from "./namespaces.ts";
 import type { Requirement } from "./requires.ts";
 
 /** busybox with udhcpd. */
@@ -34,13 +34,17 @@ export interface DhcpServer {
   readonly dispose: () => Promise<void>;
 }
 
-const ip = (where: PodNamespace, text: string): void => {
+const ip = (where: NamespaceCommands, text: string): void => {
   const { status, stderr } = where.exec(["ip", ...text.split(" ")]);
   if (status !== 0) throw new Error(`ip ${text}: ${stderr}`);
 };
 
 /** Starts a server with address 10.60.0.1/24 on `bridge` of the node, which is made. `lines`: further lines of udhcpd.conf. */
-export async function startDhcpServer(node: PodNamespace, bridge: string, lines: readonly string[] = []): Promise<DhcpServer> {
+export async function startDhcpServer(
+  node: NamespaceCommands,
+  bridge: string,
+  lines: readonly string[] = [],
+): Promise<DhcpServer> {
   const host = createPodNamespace("dhcpd");
   const directory = mkdtempSync(join(tmpdir(), "plexus-dhcpd-"));
   const mac = "02:00:00:00:60:01";

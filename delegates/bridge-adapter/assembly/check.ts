@@ -11,6 +11,7 @@ import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
 import { isInTable } from "plexus/pod-interface-check";
 import { Some } from "plexus/some";
+import { portDiffers } from "./check-port";
 import { differs } from "./faults";
 import { refuseWithoutFirewall } from "./grants";
 import { rulesOf } from "plexus/masquerades";
@@ -81,7 +82,8 @@ function checkPort(pod: Link, result: Success, settings: Settings): Fault | null
     return differs(`${peer}, the node's end of the pod's ${pod.name}, is not a port of the bridge ${settings.bridge}`);
   const entry = find(result, peer, null);
   if (entry === null) return differs(`the result has no interface ${peer} of the node, the other end of the pod's ${pod.name}`);
-  const wrong = checkMac(port, entry);
+  let wrong = checkMac(port, entry);
+  if (wrong === null) wrong = portDiffers(port, settings);
   if (wrong !== null || !settings.macSpoofCheck) return wrong;
   const mac = pod.mac;
   const guarded = firewall.framesGuarded(peer, mac !== null ? mac : "");

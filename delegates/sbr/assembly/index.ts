@@ -3,17 +3,13 @@
 import { AttachmentRequest, Fault, GcRequest, StatusRequest } from "plexus/abi/plugin";
 import { LinkName, Place, read } from "plexus/abi/links";
 import { deleteRules, listRules, Rule } from "plexus/abi/routing";
-import { Success } from "plexus/abi/types";
-import { invalidConfig, ownFault } from "plexus/faults";
-import { Ip } from "plexus/ip";
 import { Cidr } from "plexus/cidr";
-import { PodAddress, podAddresses } from "./pod-address";
+import { Ip } from "plexus/ip";
+import { isFrom, podAddresses } from "./pod-address";
 import { Settings } from "./settings";
 
 export { add } from "./add";
-
-/** CHECK: a rule is missing. */
-const NO_RULE: u32 = 100;
+export { check } from "./check";
 
 /** Removes the rules whose source is an address of the interface. Routes of the tables end with the interface. */
 export function del(request: AttachmentRequest): Fault | null {
@@ -45,40 +41,6 @@ export function del(request: AttachmentRequest): Fault | null {
 
 function addAddress(addresses: Array<Ip>, cidr: Cidr | null): void {
   if (cidr !== null) addresses.push(cidr.ip);
-}
-
-/** Whether the rule's source is one of the addresses. */
-function isFrom(rule: Rule, addresses: Array<Ip>): bool {
-  const text = rule.source;
-  const source: Cidr | null = text === null ? null : Cidr.parse(text);
-  if (source === null) return false;
-  for (let i = 0; i < addresses.length; i++) if (source.ip.equals(addresses[i])) return true;
-  return false;
-}
-
-/** Answers code 100 for an address of the result without a rule. */
-export function check(request: AttachmentRequest): Fault | null {
-  const settings = Settings.read(request.network);
-  if (settings.fault !== null) return settings.fault;
-  const result: Success | null = request.prevResult;
-  if (result === null) return invalidConfig("prevResult", "This plugin must be called as chained plugin");
-  const listed = listRules(Place.Pod);
-  if (!listed.isOk) return listed.error;
-  const addresses = podAddresses(result, request.attachment.ifname);
-  for (let i = 0; i < addresses.length; i++) {
-    if (hasRule(listed.value, addresses[i], settings)) continue;
-    return ownFault(NO_RULE, `no rule routes packets from ${addresses[i].source} by a table of ${request.attachment.ifname}`);
-  }
-  return null;
-}
-
-function hasRule(rules: Array<Rule>, address: PodAddress, settings: Settings): bool {
-  const table = settings.table;
-  for (let i = 0; i < rules.length; i++) {
-    if (table !== null && rules[i].table != table.value) continue;
-    if (isFrom(rules[i], [address.cidr.ip])) return true;
-  }
-  return false;
 }
 
 /** Rules end with the pod's namespace, so nothing is stale. */

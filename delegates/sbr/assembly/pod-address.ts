@@ -4,6 +4,7 @@ import { Family } from "plexus/abi/links";
 import { Rule } from "plexus/abi/routing";
 import { Success } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
+import { Ip } from "plexus/ip";
 import { Some } from "plexus/some";
 
 /** An address of the interface, and its gateway. */
@@ -44,4 +45,13 @@ export function podAddresses(result: Success, ifname: string): Array<PodAddress>
     if (cidr !== null) found.push(new PodAddress(cidr, ip.gateway));
   }
   return found;
+}
+
+/** Whether the rule's source is one of the addresses. */
+export function isFrom(rule: Rule, addresses: Array<Ip>): bool {
+  const text = rule.source;
+  const source: Cidr | null = text === null ? null : Cidr.parse(text);
+  if (source === null) return false;
+  for (let i = 0; i < addresses.length; i++) if (source.ip.equals(addresses[i])) return true;
+  return false;
 }

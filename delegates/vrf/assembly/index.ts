@@ -5,6 +5,7 @@ import { AttachmentRequest, GcRequest } from "plexus/abi/plugin";
 import { Fault, StatusRequest } from "plexus/abi/types";
 import { invalidConfig, ownFault } from "plexus/faults";
 import { DIFFERS, Settings } from "./settings";
+import { tableOf } from "./tables";
 
 export { add } from "./add";
 
@@ -35,7 +36,7 @@ export function del(request: AttachmentRequest): Fault | null {
   return applied.isOk ? null : applied.error;
 }
 
-/** Answers code 102 unless the interface is in the VRF. */
+/** Answers code 102 unless the interface is in the VRF, and the VRF has the configured table. */
 export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network);
   if (settings.fault !== null) return settings.fault;
@@ -51,8 +52,11 @@ export function check(request: AttachmentRequest): Fault | null {
     if (link.name == settings.vrf) isVrf = link.kind == "vrf";
     if (link.name == name) isMember = master !== null && master == settings.vrf;
   }
-  if (isVrf && isMember) return null;
-  return ownFault(DIFFERS, `failed to find ${name} associated to vrf ${settings.vrf}`);
+  if (!isVrf || !isMember) return ownFault(DIFFERS, `failed to find ${name} associated to vrf ${settings.vrf}`);
+  if (settings.table == 0) return null;
+  const existing = tableOf(settings.vrf);
+  if (existing.fault !== null || existing.table == settings.table) return existing.fault;
+  return ownFault(DIFFERS, `VRF ${settings.vrf} has the table ${existing.table}, the configuration says ${settings.table}`);
 }
 
 /** A VRF goes with the pod, so nothing is to be collected. */

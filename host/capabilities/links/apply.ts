@@ -6,21 +6,21 @@ import type { SysctlEffects } from "../../protocol/shim.ts";
 import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
-import type { NamespaceShim } from "./namespaces.ts";
+import type { CallScope } from "./call-scope.ts";
 import { LinkTransaction } from "./link-transaction.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
 import { checkedWithAliases, checkOperations } from "./check-operations.ts";
-import type { LinkAliases } from "./link-aliases.ts";
 import { linkUsesOf } from "./link-uses.ts";
 import { addAddress, addNeighbour, addRoute, deleteAddress, deleteNeighbour, deleteRoute, ensureAddress } from "./layer3.ts";
 import { linkAnswers } from "./link-answer.ts";
-import { type LinkScope, operationText } from "./link-scope.ts";
+import { operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
 import { addBond, addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
 import { addVeth } from "./make-veth.ts";
 import { Namespaces } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
 import { readDetails, type LinkDetails } from "./link-details.ts";
+import { rememberLink } from "./remembered-links.ts";
 import { settle, settleReadingBack } from "./settle.ts";
 import { forwardingResource, SharedResources } from "./shared-resources.ts";
 import { Settings } from "./settings.ts";
@@ -34,7 +34,7 @@ export interface LinkShim extends NamespaceShim, SysctlEffects {}
  * NETLINK_FAILED with all changes undone, and the details name those that could not be. `clock`: monotonic milliseconds.
  */
 export async function apply(
-  scope: LinkScope & { readonly aliases: LinkAliases },
+  scope: CallScope,
   shim: LinkShim,
   clock: () => number,
   operations: readonly LinksOperation[],
@@ -55,7 +55,10 @@ export async function apply(
     const bridge = bridgeToAddress(operations, bridges);
     const lastIndex = bridge === undefined ? undefined : lastIndexes.get(bridge);
     const further = lastIndex === undefined ? [] : [addressesRequest(lastIndex)];
-    const existing = await readUsedLinks(namespaces, scope, used.value, further);
+    // A delegate that has just read its links has seen them; the messages name them by their index.
+    const read = new Map(scope.readLinks);
+    scope.readLinks.clear();
+    const existing = await readUsedLinks(namespaces, scope, used.value, further, read);
     if (!existing.ok) return existing;
     for (const place of ["host", "pod"] as const) {
       for (const [name, state] of existing.value[place])
@@ -79,13 +82,16 @@ async function applyAll(
   clock: () => number,
 ): Promise<Result<readonly LinksLink[]>> {
   const { links, effects } = transaction;
-  const readBack = (): Promise<readonly LinkDetails[]> =>
-    readDetails(
+  const readBack = async (): Promise<readonly LinkDetails[]> => {
+    const details = await readDetails(
       effects,
       links.answered(),
       (place, index) => links.all().find((link) => link.place === place && link.index === index)?.state,
       transaction.aliases,
     );
+    for (const { place, state } of details) if (place === "pod") rememberLink(transaction.namespaces.podNetns, state);
+    return details;
+  };
   for (const [number, operation] of operations.entries()) {
     transaction.begin(operationText(number, operation.tag));
     if (operation.tag === "settle" && number === operations.length - 1) {

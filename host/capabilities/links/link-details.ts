@@ -30,7 +30,7 @@ export interface LinkDetails {
 export interface LinkReference {
   readonly place: LinksPlace;
   readonly index: number;
-  /** The call has made it: what it refers to is in the answer, and is known then. */
+  /** The call has made it. The other end of a new veth is in the answer, and is known then. */
   readonly isNew?: boolean;
 }
 
@@ -74,8 +74,8 @@ export async function readDetails(
   const references = new References(effects);
   // In the same turn, from the states before the queued effects: few of them change the links that a link refers to.
   const earlier = links.flatMap(({ place, index, isNew }) => {
-    const state = isNew === true ? undefined : known(place, index);
-    return state === undefined ? [] : [{ place, state }];
+    const state = known(place, index);
+    return state === undefined || (isNew === true && state.kind === "veth") ? [] : [{ place, state }];
   });
   references.ask(earlier, known);
   if (!(await effects.flush())) return [];

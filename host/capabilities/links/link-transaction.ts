@@ -157,17 +157,23 @@ export class LinkTransaction {
       usesSecondNamespace: place === "host",
       undo: (answer) => this.#undosOfMake(home, name, answer, options),
     });
+    const reading = `reading ${linkText(home, name)}`;
+    // In the same turn: the echo of a link in another namespace does not arrive.
+    const read =
+      home === place
+        ? undefined
+        : this.effects.send(home, { request: linkRequest(name), action: reading, ignoredErrnos: [ENODEV] });
     if (!(await this.effects.flush())) return this.failed();
     const answer = await answering;
     if (answer?.errno === EEXIST && options.existing === "allowed") return ok(undefined);
     if (answer?.errno === EEXIST)
       return this.#nameTaken([...(options.otherEnd ? [options.otherEnd] : []), { place: home, name }], answer);
-    // An echo counts only in the link's own namespace. Kernels before 6.2 send none.
-    const echoed = linkStatesIn(answer).find((state) => state.name === name);
-    if (echoed !== undefined && home === place) return ok(echoed);
-    const read = await this.ask(home, linkRequest(name), `reading ${linkText(home, name)}`);
-    if (!read.ok) return read;
-    const [state] = linkStatesIn(read.value);
+    // Kernels before 6.2 send no echo.
+    const echoed = home === place ? linkStatesIn(answer).find((state) => state.name === name) : undefined;
+    if (echoed !== undefined) return ok(echoed);
+    const found = read === undefined ? await this.ask(home, linkRequest(name), reading) : ok(await read);
+    if (!found.ok) return found;
+    const [state] = linkStatesIn(found.value);
     return state === undefined
       ? failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: the new link no longer exists`))
       : ok(state);

@@ -16,7 +16,7 @@ export type Links = Deferred<LinksCapability>;
 
 /** The capability for the delegate of one call. `clock`: monotonic milliseconds. */
 export function linksFor(granted: LinkScope, shim: LinkShim, clock: () => number): Links {
-  const scope = { ...granted, aliases: new LinkAliases() };
+  const scope = { ...granted, aliases: new LinkAliases(), readLinks: new Map() };
   return {
     apply: async (operations) => witOutcome(await apply(scope, shim, clock, operations)),
     read: async (names) => witOutcome(await read(scope, shim, names)),

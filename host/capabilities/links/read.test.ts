@@ -18,7 +18,7 @@ test("the link and the routes of both families are one round trip to the shim", 
     return { kind: "done", errno: ENOENT, sent: false, reply: new Uint8Array(0) } as const;
   };
   const attachment = { ifname: "net1", netns: "/run/netns/gone" };
-  const scope = { type: "sbr", verb: "ADD", grant: {}, attachment, aliases: new LinkAliases() } as const;
+  const scope = { type: "sbr", verb: "ADD", grant: {}, attachment, aliases: new LinkAliases(), readLinks: new Map() } as const;
   const listed = await routes(scope, { netlink, sysctl: unused, tap: unused }, { place: "pod", name: "net1" });
   expect(listed).toMatchObject({ ok: false, fault: { kind: "NETLINK_FAILED" } });
   expect([asked, mostAtOnce]).toEqual([3, 3]);

@@ -18,15 +18,16 @@ import type {
   LinksVrf,
 } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import type { LinkShim } from "./apply.ts";
+import type { CallScope } from "./call-scope.ts";
 import { checkedWithAliases, checkNames } from "./check-operations.ts";
-import type { LinkAliases } from "./link-aliases.ts";
 import { linkAnswers } from "./link-answer.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "./route-answer.ts";
 import { listedFor } from "../pod-lists.ts";
-import { denied, isListed, linkText, type LinkScope, misused } from "./link-scope.ts";
+import { denied, isListed, linkText, misused } from "./link-scope.ts";
 import { isGone, maxDumps, Namespaces, refusalText } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
-import { type FindLink, type LinkReference, readDetails } from "./link-details.ts";
+import { type FindLink, type LinkDetails, type LinkReference, readDetails } from "./link-details.ts";
+import { rememberedLinks, rememberLink } from "./remembered-links.ts";
 import { EffectQueue } from "./effect-queue.ts";
 import { EAFNOSUPPORT, EOPNOTSUPP } from "../../system/errno.ts";
 
@@ -35,23 +36,49 @@ const TABLE_LOCAL = 255;
 
 /** The existing links among `names`, in the same order. A namespace that does not exist has no links. */
 export async function read(
-  scope: AliasedScope,
+  scope: CallScope,
   shim: LinkShim,
   names: readonly LinksLinkName[],
 ): Promise<Result<readonly LinksLink[]>> {
   const namespaces = namespacesOf(scope, shim);
-  const existing = await find(scope, namespaces, names);
+  // The names alone, without a message: nothing is sent for a name that may not be read.
+  const guesses = checkNames(scope, names).ok ? rememberedLinks(namespaces.podNetns, names) : undefined;
+  const guessed = guesses?.map((state) => ({ place: "pod", index: state.index, state }) as const) ?? [];
+  const [existing, early] = await Promise.all([
+    find(scope, namespaces, names),
+    guessed.length === 0 ? undefined : detailsOf(scope, namespaces, guessed),
+  ]);
   if (!existing.ok) return existing;
+  const isConfirmed = early?.ok === true && haveSameIndexes(existing.value, guessed) && haveSameIndexes(early.value, guessed);
+  const details = isConfirmed ? early : await detailsOf(scope, namespaces, existing.value);
+  if (!details.ok) return details;
+  for (const { place, state } of details.value) {
+    if (place !== "pod") continue;
+    rememberLink(namespaces.podNetns, state);
+    scope.readLinks.set(state.name, state);
+  }
+  return ok(linkAnswers(scope, details.value));
+}
+
+async function detailsOf(
+  { aliases }: CallScope,
+  namespaces: Namespaces,
+  links: readonly FoundLink[],
+): Promise<Result<readonly LinkDetails[]>> {
   const effects = new EffectQueue(namespaces);
   effects.begin("read");
-  const known: FindLink = (place, index) => existing.value.find((link) => link.place === place && link.index === index)?.state;
-  const details = await readDetails(effects, existing.value, known, scope.aliases);
-  return effects.failure === undefined ? ok(linkAnswers(scope, details)) : failed(effects.failure);
+  const known: FindLink = (place, index) => links.find((link) => link.place === place && link.index === index)?.state;
+  const details = await readDetails(effects, links, known, aliases);
+  return effects.failure === undefined ? ok(details) : failed(effects.failure);
+}
+
+function haveSameIndexes(links: readonly Pick<FoundLink, "state">[], others: readonly FoundLink[]): boolean {
+  return links.length === others.length && links.every(({ state }, at) => state.index === others[at]?.state.index);
 }
 
 /** The unicast routes over a link, or all of the pod's, except those of the table `local`. */
 export async function routes(
-  scope: AliasedScope,
+  scope: CallScope,
   shim: LinkShim,
   link: LinksLinkName | undefined,
 ): Promise<Result<readonly LinksInstalledRoute[]>> {
@@ -84,7 +111,7 @@ export async function routes(
 }
 
 /** The VRFs of the pod with their tables, also those without a route. */
-export async function vrfs(scope: AliasedScope, shim: LinkShim): Promise<Result<readonly LinksVrf[]>> {
+export async function vrfs(scope: CallScope, shim: LinkShim): Promise<Result<readonly LinksVrf[]>> {
   if (scope.attachment === undefined) return failed(misused(`vrfs: a ${scope.verb} call has no pod`));
   const answer = await dump(namespacesOf(scope, shim), "pod", linksOfKindRequest("vrf"), "listing the VRFs");
   if (!answer.ok) return answer;
@@ -102,7 +129,7 @@ async function linkNames(namespaces: Namespaces, indexes: readonly number[]): Pr
 }
 
 /** The name of the default route's link, IPv4 before IPv6. Fault: NOT_GRANTED for a link of the node that is not a granted parent. */
-export async function defaultLink(scope: AliasedScope, shim: LinkShim, place: LinksPlace): Promise<Result<string | undefined>> {
+export async function defaultLink(scope: CallScope, shim: LinkShim, place: LinksPlace): Promise<Result<string | undefined>> {
   if (place === "pod" && scope.attachment === undefined) return failed(misused(`default-link: a ${scope.verb} call has no pod`));
   const namespaces = namespacesOf(scope, shim);
   for (const family of [4, 6] as const) {
@@ -125,7 +152,7 @@ export async function defaultLink(scope: AliasedScope, shim: LinkShim, place: Li
 
 /** The link's permanent neighbours, and the addresses that it answers for (proxy ARP, proxy NDP). */
 export async function neighbours(
-  scope: AliasedScope,
+  scope: CallScope,
   shim: LinkShim,
   link: LinksLinkName,
 ): Promise<Result<readonly LinksNeighbour[]>> {
@@ -149,7 +176,7 @@ export async function neighbours(
   return ok(listedFor(scope, link.place, all));
 }
 
-function namespacesOf(scope: AliasedScope, shim: LinkShim): Namespaces {
+function namespacesOf(scope: CallScope, shim: LinkShim): Namespaces {
   return new Namespaces(shim, scope.attachment?.netns ?? "");
 }
 
@@ -160,7 +187,7 @@ interface FoundLink extends LinkReference {
 
 /** The existing links among `names`. Fault: NOT_GRANTED for one that may not be read. */
 async function find(
-  scope: AliasedScope,
+  scope: CallScope,
   namespaces: Namespaces,
   names: readonly LinksLinkName[],
 ): Promise<Result<readonly FoundLink[]>> {
@@ -178,16 +205,14 @@ async function find(
 }
 
 /** The index of a link. `request` names the request for faults. */
-async function findOne(
-  scope: AliasedScope,
-  namespaces: Namespaces,
-  link: LinksLinkName,
-  request: string,
-): Promise<Result<number>> {
+async function findOne(scope: CallScope, namespaces: Namespaces, link: LinksLinkName, request: string): Promise<Result<number>> {
   const links = await find(scope, namespaces, [link]);
   if (!links.ok) return links;
   const [found] = links.value;
-  if (found !== undefined) return ok(found.index);
+  if (found !== undefined) {
+    if (link.place === "pod") scope.readLinks.set(link.name, found.state);
+    return ok(found.index);
+  }
   return failed(fault("NETLINK_FAILED", `links: ${request}: ${linkText(link.place, link.name)} does not exist`));
 }
 
@@ -209,8 +234,5 @@ async function dump(
     if (tries === maxDumps) return failed(fault("NETLINK_FAILED", `links: ${action}: ${interruptedText(maxDumps)}`));
   }
 }
-
-/** The scope of a call, with the alternative names that it has used. */
-type AliasedScope = LinkScope & { readonly aliases: LinkAliases };
 
 const emptyDump: NetlinkAnswer = { messages: [], errno: 0, errorText: "", offset: undefined, interrupted: false };

@@ -27,7 +27,8 @@ const NETNSA_NSID = 1;
 const RTGENMSG = 4;
 
 /**
- * Reads all used links, with one send in each namespace. `furtherRequests` go to the node's namespace in the same send. Faults: NOT_GRANTED for a
+ * Reads all used links, with one send in each namespace. `furtherRequests` go to the node's namespace in the same send. `read`: links of
+ * the pod that the caller has just read; the pod is asked unless they are all. Faults: NOT_GRANTED for a
  * link of the node that may not be used so, NETLINK_FAILED.
  */
 export async function readUsedLinks(
@@ -35,6 +36,7 @@ export async function readUsedLinks(
   scope: LinkScope & { readonly aliases: LinkAliases },
   used: UsedLinks,
   furtherRequests: readonly NetlinkRequest[] = [],
+  read: ReadonlyMap<string, LinkState> = new Map(),
 ): Promise<Result<VerifiedLinks>> {
   const { aliases } = scope;
   // A link that the grant does not name can only be the node's end of the attachment's veth. The pod's end identifies that one.
@@ -42,11 +44,12 @@ export async function readUsedLinks(
     [...used.host].some(([name, usages]) => needsAttachmentRole(scope, name, usages)) && namespaces.podNetns !== "";
   const ifname = scope.attachment?.ifname;
   const podNames = [...new Set([...used.pod, ...(needsPodEnd && ifname !== undefined ? [ifname] : [])])];
+  const asked = podNames.every((name) => read.has(name)) ? [] : podNames;
   const hostRequests = [...[...used.host.keys()].map(linkRequest), ...furtherRequests];
   const ask = needsPodEnd ? [...hostRequests, namespaceIdRequest(SECOND_NAMESPACE)] : hostRequests;
   const [first, inPod] = await Promise.all([
     ask.length === 0 ? undefined : namespaces.exchange("host", ask, needsPodEnd),
-    podNames.length === 0 ? undefined : namespaces.exchange("pod", podNames.map(linkRequest)),
+    asked.length === 0 ? undefined : namespaces.exchange("pod", asked.map(linkRequest)),
   ]);
   const onHost = needsPodEnd && first !== undefined && isGone(first) ? await namespaces.exchange("host", hostRequests) : first;
   for (const each of [onHost, inPod]) {
@@ -54,7 +57,7 @@ export async function readUsedLinks(
   }
   const answers = onHost?.answers ?? [];
   const host = states([...used.host.keys()], answers, aliases);
-  const pod = states(podNames, inPod?.answers ?? []);
+  const pod = asked.length === 0 ? read : states(podNames, inPod?.answers ?? []);
   const podId = needsPodEnd ? namespaceId(answers[hostRequests.length]) : undefined;
   const podEnd = ifname === undefined ? undefined : pod.get(ifname);
   for (const [name, usages] of used.host) {

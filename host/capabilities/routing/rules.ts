@@ -79,9 +79,16 @@ export async function linkNames(namespace: RoutingNamespace, indexes: readonly n
   return new Map(states.map(({ index, name }) => [index, name]));
 }
 
-/** Adds the rules that do not exist, or none. Fault NETLINK_FAILED; its details name rules that could not be removed again. */
-export async function addRules(namespace: RoutingNamespace, rules: readonly RuleSpec[]): Promise<Result<undefined>> {
-  const before = await listRules(namespace, familiesOf(rules));
+/**
+ * Adds the rules that do not exist, or none: the kernel would add an equal rule with another priority. `known`: the namespace's rules, if the call has
+ * just listed them. Fault NETLINK_FAILED; its details name rules that could not be removed again.
+ */
+export async function addRules(
+  namespace: RoutingNamespace,
+  rules: readonly RuleSpec[],
+  known?: readonly Rule[],
+): Promise<Result<undefined>> {
+  const before = known === undefined ? await listRules(namespace, familiesOf(rules)) : ok(known);
   if (!before.ok) return before;
   const unique = rules.filter((rule, at) => rules.findIndex((other) => ruleText(other) === ruleText(rule)) === at);
   const missing = unique.filter((rule) => !before.value.some((listed) => isRule(listed, rule)));

@@ -10,7 +10,7 @@ import type {
   RoutingRule,
 } from "../../sandbox/abi/generated/delegate-1.1.0.ts";
 import { formatCidr } from "../../../src/net/ip.ts";
-import type { RuleSpec } from "../../system/netlink/rule.ts";
+import type { Rule, RuleSpec } from "../../system/netlink/rule.ts";
 import { isUnicast, linkIndexesOf, routeAnswers } from "../links/route-answer.ts";
 import { type Deferred, refuse, witOutcome } from "../outcome.ts";
 import { listedFor } from "../pod-lists.ts";
@@ -38,13 +38,19 @@ export type Routing = Deferred<RoutingCapability>;
 /** The capability for the delegate of one call. */
 export function routingFor(scope: RoutingScope, shim: NetlinkSender): Routing {
   const at = (place: LinksPlace): RoutingNamespace => ({ shim, netns: place === "pod" ? scope.netns : undefined });
+  // The pod's rules, which a search for free tables has listed. The call's own changes make them old.
+  let podRules: readonly Rule[] | undefined;
   return {
     addRules: async (place, rules) => {
       const read = readRules(scope, "add-rules", place, rules);
-      return witOutcome(read.ok ? await addRules(at(place), read.value) : read);
+      if (!read.ok) return witOutcome(read);
+      const listed = place === "pod" ? podRules : undefined;
+      podRules = undefined;
+      return witOutcome(await addRules(at(place), read.value, listed));
     },
     deleteRules: async (place, rules) => {
       const read = readRules(scope, "delete-rules", place, rules);
+      podRules = undefined;
       return witOutcome(read.ok ? await deleteRules(at(place), read.value) : read);
     },
     listRules: async (place) => {
@@ -61,7 +67,10 @@ export function routingFor(scope: RoutingScope, shim: NetlinkSender): Routing {
     },
     freeTables: async (count) => {
       const denied = freeTablesDenial(scope, count);
-      return denied === undefined ? witOutcome(await freeTables(at("pod"), count)) : refuse(denied);
+      if (denied !== undefined) return refuse(denied);
+      const found = await freeTables(at("pod"), count);
+      if (found.ok) podRules = found.value.rules;
+      return witOutcome(found.ok ? ok(found.value.tables) : found);
     },
   };
 }
@@ -83,13 +92,20 @@ async function routesOf(
   return ok(found.flatMap((route) => routeAnswers(route, (index) => names.get(index), "unnamed")));
 }
 
-async function freeTables(namespace: RoutingNamespace, count: number): Promise<Result<readonly number[]>> {
+/** Tables of the pod that nothing uses, and the rules that this search has listed. */
+interface FreeTables {
+  readonly tables: readonly number[];
+  readonly rules: readonly Rule[];
+}
+
+async function freeTables(namespace: RoutingNamespace, count: number): Promise<Result<FreeTables>> {
   // Together: each dump is a round trip to the shim.
   const [rules, routes, vrfs] = await Promise.all([listRules(namespace), listRoutes(namespace), vrfTables(namespace)]);
   if (!rules.ok) return failed(rules.fault);
   if (!routes.ok) return failed(routes.fault);
   if (!vrfs.ok) return failed(vrfs.fault);
-  return ok(freeTablesBeside(new Set([...[...rules.value, ...routes.value].map(({ table }) => table), ...vrfs.value]), count));
+  const used = new Set([...[...rules.value, ...routes.value].map(({ table }) => table), ...vrfs.value]);
+  return ok({ tables: freeTablesBeside(used, count), rules: rules.value });
 }
 
 /** The record `rule` of the WIT interface. */

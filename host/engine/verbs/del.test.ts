@@ -55,25 +55,6 @@ describe("DEL with a journal entry", () => {
     expect(stage.stateFiles()).toEqual([]);
   });
 
-  test("looks for all plugins together with the look at the pod's links, because each further send wakes two processes", async () => {
-    await stage.succeed({ verb: "ADD" });
-    const made = [{ name: "eth0", index: 2, kind: "veth", mac: "02:00:00:00:00:01" }];
-    stage.edit(journal, (text) => `${text}${JSON.stringify({ pod: { made } })}\n`);
-    // The namespace is gone, so that the look finds no link.
-    stage.shim.namespaces.delete("/run/netns/a");
-    const { log } = await stage.succeed({ verb: "DEL" });
-    const looks = log.filter((line) => /^(find|netlink|DEL)/u.test(line)).slice(0, 6);
-    expect(looks).toEqual([
-      "netlink /run/netns/a",
-      "find ipvlan",
-      "find macvlan",
-      "find bridge",
-      "find portmap",
-      "DEL ipvlan net2",
-    ]);
-    expect(log.filter((line) => line.startsWith("find"))).toHaveLength(4);
-  });
-
   test("gives plugins the final result of their attachment from version 0.4.0 on, and none before", async () => {
     await stage.succeed({ verb: "ADD" });
     await stage.succeed({ verb: "DEL" });

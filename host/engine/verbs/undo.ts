@@ -18,7 +18,6 @@ import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts"
 import { findInNamespace, removeLink } from "../../system/netlink/namespace-links.ts";
 import { type Call, isOfAnotherBoot } from "../call.ts";
 import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
-import { startFinding } from "../call/plugin-finder.ts";
 import { released } from "../planned/feature-hooks.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
@@ -61,11 +60,7 @@ export async function undoEntry(
 ): Promise<Result<void>> {
   // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
   const rebooted = isOfAnotherBoot(call, entry);
-  const undos = undosOf(call, entry, rebooted);
-  const path = rebooted ? "" : netns;
-  const viewed = viewPod(call, entry, path);
-  if (entry.pod !== undefined && path !== "") for (const { list } of undos) if (list.ok) startFinding(call.plugins, list.value);
-  const seen = await viewed;
+  const seen = await viewPod(call, entry, rebooted ? "" : netns);
   let view = seen.ok ? seen.value : undefined;
   const faults: Fault[] = [];
   let declined = false;
@@ -75,7 +70,10 @@ export async function undoEntry(
     if (unmarked !== undefined) keeper.append({ undone: unmarked });
     unmarked = undefined;
   };
-  for (const { index, planned, progress, list } of undos) {
+  for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
+    const planned = entry.plan.attachments[index];
+    if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
+    const list = listOf(call, planned);
     if (list.ok && !(await choose(list.value, planned))) {
       declined = true;
       continue;
@@ -100,23 +98,6 @@ export async function undoEntry(
   if (removed?.ok === true) return removed;
   mark();
   return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);
-}
-
-/** An attachment that is to be undone, and its list. */
-interface ListedUndo {
-  readonly index: number;
-  readonly planned: PlannedAttachment;
-  readonly progress: AttachmentProgress;
-  readonly list: Result<NetworkList>;
-}
-
-/** The attachments that were attempted and are not undone yet, the last one first. `rebooted`: nothing is known, so that all count as attempted. */
-function undosOf(call: Call, { plan, progress }: JournalEntry, rebooted: boolean): readonly ListedUndo[] {
-  return [...progress.entries()].toReversed().flatMap(([index, each]) => {
-    const planned = plan.attachments[index];
-    if (planned === undefined || each.undone || !(each.attempted || rebooted)) return [];
-    return [{ index, planned, progress: each, list: listOf(call, planned) }];
-  });
 }
 
 /**
