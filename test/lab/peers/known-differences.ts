@@ -133,11 +133,6 @@ export const knownDifferences: readonly Difference[] = [
     reason: "The specification's prevResult says that an IPv6 address has version 4, which Plexus refuses.",
   },
   {
-    suites: ["host-device", "vrf"],
-    message: /is not attached to testConfig as/,
-    reason: "The specification sends CHECK with another network's name than ADD.",
-  },
-  {
     suites: ["portmap"],
     message: /iptables -t nat -S CNI-DN-/,
     reason: "The specification reads the plugin's iptables chain; the component maps ports in Plexus' own nftables table.",
