@@ -188,7 +188,7 @@ describe.skipIf(unavailable)("a lost link", () => {
     await del();
   });
 
-  test("WA-01: Events that wait for the API server when the daemon ends are sent by the next daemon", async () => {
+  test("WA-01: an Event that waits for the API server when the daemon ends is sent by the next daemon", async () => {
     const { pod, ip, entry, del } = await watched("restart");
     const before = await entry();
     proxy.script(() => ({ reset: true }));
@@ -201,13 +201,10 @@ describe.skipIf(unavailable)("a lost link", () => {
     expect(daemon.stderr()).toMatch(/\d Events wait for the API server: the next daemon of this state directory sends them/u);
     proxy.script(() => undefined);
     daemon = await start();
+    // The link is as before, so that no other daemon tells its loss.
     const events = async (): Promise<readonly string[]> =>
-      (await api.eventsOf(pod)).filter((text) => /Interface(?:Lost|Recovered)/u.test(text));
-    await expect
-      .poll(events, soon)
-      .toEqual(
-        expect.arrayContaining(["Warning InterfaceLost net1 was set down", expect.stringContaining("InterfaceRecovered")]),
-      );
+      (await api.eventsOf(pod)).filter((text) => text.includes("InterfaceLost"));
+    await expect.poll(events, soon).toEqual(["Warning InterfaceLost net1 was set down"]);
     await expect.poll(entry, soon).toEqual(before);
     await del();
   });
