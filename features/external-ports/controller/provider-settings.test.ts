@@ -46,6 +46,15 @@ describe("the settings of external ports", () => {
   });
 
   test.each([
+    ["fail", {}],
+    ["ignore", { profile: "strict" }],
+    ["fail", { profile: "strict", invalidAnnotation: "fail" }],
+    ["ignore", { invalidAnnotation: "ignore" }],
+  ])("read an invalid annotation as the nodes: %s with %j", async (invalidAnnotation, more) => {
+    expect((await read({}, more)).rules.profile).toMatchObject({ invalidAnnotation });
+  });
+
+  test.each([
     ["an unknown profile", {}, { profile: "loose" }, /profile/],
     ["a minimum above the maximum", { ahead: [{ subnet, min: 5, max: 4 }] }, {}, /ahead.0.min: min is greater than max/],
     ["201 ports in a pool", { ahead: [{ subnet, min: 1, max: 201 }] }, {}, /ahead.0.max/],

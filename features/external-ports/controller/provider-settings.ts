@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
-import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
+import { type NpwgProfile, profileOf } from "../../../src/npwg/profile.ts";
 import { httpProvider } from "./http-provider.ts";
 import type { KuryrSettings } from "./kuryr.ts";
 import { neutronSettings } from "./neutron/settings.ts";
@@ -57,6 +57,8 @@ export const providerFile = z.strictObject({
   isolation: isolation.optional(),
   /** The nodes' key of this name: controller and nodes read a pod's selection alike. */
   profile: z.enum(["strict", "compat", "multus"]).default("compat"),
+  /** The nodes' key of this name, in place of the profile's. */
+  invalidAnnotation: z.enum(["ignore", "fail"]).optional(),
 });
 
 /** A provider, and who may use it. */
@@ -98,7 +100,7 @@ export async function readProviders(file: string): Promise<ExternalPortSettings>
   return {
     providers: configured,
     kuryr: written?.annotation === true || written?.kuryrPorts === true ? written : undefined,
-    rules: { profile: profileNamed(read.data.profile), isolation: isolation.parse(read.data.isolation ?? {}) },
+    rules: { profile: profileOf(read.data), isolation: isolation.parse(read.data.isolation ?? {}) },
   };
 }
 
