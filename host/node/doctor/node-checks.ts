@@ -25,6 +25,8 @@ export interface NodeChecksInit extends NodePlaces {
   readonly agents: number | undefined;
   /** Loads the C library through Node; answers the reason of a failure. */
   readonly loadLibrary: () => string | undefined;
+  /** The remedy of a probe of the kernel that is refused a network namespace. */
+  readonly kernelRemedy: string;
   /** The probes of the kernel that the features of this configuration need. */
   readonly featureProbes: (configuration: HostConfiguration) => Promise<readonly KernelProbe[]>;
 }
@@ -142,7 +144,7 @@ function checkNativePlugins({ config, cniPath, stateDir }: NodeChecksInit): read
 
 /** The credentials and the parts of the kernel that the configuration needs. */
 async function checkConfigured(init: NodeChecksInit): Promise<readonly NodeCheck[]> {
-  const { config, cniPath, stateDir, statusSocket, featureProbes } = init;
+  const { config, cniPath, stateDir, statusSocket, featureProbes, kernelRemedy } = init;
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
   const { configuration } = settings.value;
@@ -150,7 +152,7 @@ async function checkConfigured(init: NodeChecksInit): Promise<readonly NodeCheck
     ...(await featureProbes(configuration)),
     ...networkProbes(nodeNetworks(settings.value, stateDir), settings.value),
   ];
-  return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes))];
+  return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes, kernelRemedy))];
 }
 
 function checkState({ stateDir }: NodeChecksInit): NodeCheck {
