@@ -157,7 +157,7 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
         readonly finding: { readonly remedy: string };
       }[];
     };
-    const kernel = (text: string) => (JSON.parse(text) as Checks).checks.filter(({ name }) => name.startsWith("kernel-"));
+    const kernel = (document: string) => (JSON.parse(document) as Checks).checks.filter(({ name }) => name.startsWith("kernel-"));
     const inDaemon = ["-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", "/opt/plexus/bin/node"];
     const { stdout } = await cluster.kubectl(...inDaemon, "/opt/plexus/plexusctl.cjs", "doctor", "-o", "json");
     const untried = kernel(stdout);
