@@ -61,3 +61,15 @@ export const compat: NpwgProfile = {
 export function profileNamed(name: NpwgProfile["name"] | "multus"): NpwgProfile {
   return name === "strict" ? strict : compat;
 }
+
+/** The profile of a configuration, with its decisions of its own. */
+export function profileOf({
+  profile,
+  invalidAnnotation,
+}: {
+  readonly profile: Parameters<typeof profileNamed>[0];
+  readonly invalidAnnotation?: NpwgProfile["invalidAnnotation"] | undefined;
+}): NpwgProfile {
+  const named = profileNamed(profile);
+  return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
+}

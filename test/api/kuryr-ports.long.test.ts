@@ -5,6 +5,7 @@ import type { ApiObjects } from "../../host/cluster/kube/api-objects.ts";
 import { KuryrWriter } from "../../features/external-ports/controller/kuryr.ts";
 import type { ExternalPort } from "../../features/external-ports/rules/external-port.ts";
 import { kuryrVifAnnotation } from "../../features/external-ports/rules/kuryr-vifs.ts";
+import { compat } from "../../src/npwg/profile.ts";
 import { objectsOf } from "../lab/kube/apply.ts";
 import type { ApiServer, CreatedPod } from "../lab/kube/api-server.ts";
 import { sharedApiServer } from "../lab/kube/shared-api-server.ts";
@@ -90,7 +91,7 @@ describe.skipIf(missing("ports in Kuryr's form", privateNamespaces, kubeApi, hel
   let log: string[] = [];
   const writer = (settings: { annotation?: boolean; kuryrPorts?: boolean }): KuryrWriter => {
     const context = partContext(controller, { log: (_, text) => log.push(text) });
-    return new KuryrWriter(context, { annotation: false, kuryrPorts: false, bridge: "br-int", ...settings });
+    return new KuryrWriter(context, { annotation: false, kuryrPorts: false, bridge: "br-int", ...settings }, compat);
   };
   const stored = async (path: string): Promise<Record<string, never> | undefined> => {
     const answer = await objects.get(path);

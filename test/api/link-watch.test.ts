@@ -188,6 +188,27 @@ describe.skipIf(unavailable)("a lost link", () => {
     await del();
   });
 
+  test("WA-01: an Event that waits for the API server when the daemon ends is sent by the next daemon", async () => {
+    const { pod, ip, entry, del } = await watched("restart");
+    const before = await entry();
+    proxy.script(() => ({ reset: true }));
+    proxy.cut();
+    ip("link set net1 down");
+    await expect.poll(() => daemon.stderr(), soon).toContain("link-watch: shop/restart: net1 was set down");
+    ip("link set net1 up");
+    await expect.poll(() => daemon.stderr(), soon).toContain("link-watch: shop/restart: net1 is as its attachment left it again");
+    await daemon.stop();
+    expect(daemon.stderr()).toMatch(/\d Events wait for the API server: the next daemon of this state directory sends them/u);
+    proxy.script(() => undefined);
+    daemon = await start();
+    // The link is as before, so that no other daemon tells its loss.
+    const events = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(pod)).filter((text) => text.includes("InterfaceLost"));
+    await expect.poll(events, soon).toEqual(["Warning InterfaceLost net1 was set down"]);
+    await expect.poll(entry, soon).toEqual(before);
+    await del();
+  });
+
   test("WA-05: a link that was mended while the daemon was away has no condition any more", async () => {
     const { ip, entry, del } = await watched("away");
     const before = await entry();

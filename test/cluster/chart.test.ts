@@ -149,6 +149,29 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
     await expect.poll(() => cluster.succeed(...port, read)).toMatch(/^plexus_agents 1$/mu);
   });
 
+  test("E-20: doctor in the daemon's container has no right to try the kernel, and names the command that tries it on the node", async () => {
+    type Checks = {
+      readonly checks: readonly {
+        readonly name: string;
+        readonly found: string;
+        readonly finding: { readonly remedy: string };
+      }[];
+    };
+    const kernel = (document: string) => (JSON.parse(document) as Checks).checks.filter(({ name }) => name.startsWith("kernel-"));
+    const inDaemon = ["-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", "/opt/plexus/bin/node"];
+    const { stdout } = await cluster.kubectl(...inDaemon, "/opt/plexus/plexusctl.cjs", "doctor", "-o", "json");
+    const untried = kernel(stdout);
+    expect(untried.map(({ name }) => name)).toEqual(expect.arrayContaining(["kernel-veth", "kernel-bridge"]));
+    for (const { found } of untried) expect(found).toMatch(/^not tried for network.*a network namespace is refused/u);
+    const [remedy = "", ...others] = new Set(untried.map(({ finding }) => finding.remedy));
+    expect(others).toEqual([]);
+    const [, command = ""] = new RegExp(`^Run as root on node ${node.name}: (.*)$`, "u").exec(remedy) ?? [];
+    const tried = node.run(["/bin/sh", "-c", `${command} -o json`]);
+    expect(kernel(tried.stdout)).toEqual(
+      untried.map(({ name }) => ({ name, found: expect.stringMatching(/^works; needed by network/u), finding: null })),
+    );
+  });
+
   test("is upgraded while pods come and go, and no pod fails", async () => {
     const upgrading = { done: false };
     const upgrade = release("upgrade", "next", "kube-system").finally(() => (upgrading.done = true));

@@ -620,6 +620,18 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(() => withProvider("a", "/etc/ssl/fabric.crt")).toThrow(/authority/u);
     });
 
+    test.each([[], ["--set", "config.profile=strict,config.invalidAnnotation=fail"]])(
+      "give plexus-controller the nodes' keys for selections: %j",
+      (...set) => {
+        const rendered = render("--set", "externalPorts.enabled=true,externalPorts.providers[0].name=a", ...set);
+        const named = (name: string): string => dataOf(rendered, name) ?? "";
+        const isStrict = set.length > 0;
+        expect(/\bprofile: strict\b/u.test(named("plexus-external-ports"))).toBe(isStrict);
+        expect(/\bprofile\W+strict\b/u.test(named("plexus"))).toBe(isStrict);
+      expect(/\binvalidAnnotation: fail\b/u.test(named("plexus-external-ports"))).toBe(isStrict);
+      },
+    );
+
     test("give the fabrics' Secret to the group of plexus-controller, which is not root", () => {
       const set = ["--set", "externalPorts.enabled=true,externalPorts.secretName=openstack"];
       const { spec } = theOnly(render(...set), "Deployment") as unknown as { readonly spec: { readonly template: object } };

@@ -5,7 +5,7 @@ import { type ExternalPort, isReleased, readExternalPort } from "../rules/extern
 import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
 import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
-import { compat } from "../../../src/npwg/profile.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { type StoredObject, storedWhole } from "../../../host/cluster/kube/object-store.ts";
 import { CollectionGroup } from "../../../host/controller/collection-group.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
@@ -50,8 +50,10 @@ export class PortCollections {
   readonly #onPort: (namespace: string, name: string) => void;
   readonly #onPodPorts: (namespace: string, name: string) => void;
 
+  /** `profile`: that of the nodes, by which they read selections. */
   constructor(
     context: PartContext,
+    profile: NpwgProfile,
     due: {
       readonly pod: (namespace: string, name: string) => void;
       readonly port: (namespace: string, name: string) => void;
@@ -80,7 +82,7 @@ export class PortCollections {
       // A finished pod leaves the collection, and its ports are released.
       query: { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
       metadataOnly: true,
-      read: storedPod,
+      read: (object) => storedPod(object, profile),
       onChange: (namespace, name) => this.#podChanged(namespace, name),
     });
     // Pods wait for their definitions, and no other ones do.
@@ -184,16 +186,16 @@ function storedDefinition(object: unknown): StoredObject<StoredDefinition> | und
 }
 
 /** A pod that selects no network is not stored. */
-function storedPod(object: unknown): StoredObject<SelectingPod> | undefined {
+function storedPod(object: unknown, profile: NpwgProfile): StoredObject<SelectingPod> | undefined {
   const pod = readPod(object);
   if (!pod.ok || pod.value.uid === undefined) return undefined;
-  const definitions = definitionsOf(pod.value);
+  const definitions = definitionsOf(pod.value, profile);
   if (definitions.length === 0) return undefined;
   const { namespace, name, uid } = pod.value;
   return { namespace, name, value: { uid, definitions }, size: definitions.join().length };
 }
 
-function definitionsOf({ annotations, namespace }: Pod): readonly string[] {
-  const selection = parseSelection(annotations.get(networksAnnotation), namespace, compat);
+function definitionsOf({ annotations, namespace }: Pod, profile: NpwgProfile): readonly string[] {
+  const selection = parseSelection(annotations.get(networksAnnotation), namespace, profile);
   return selection.ok ? selection.value.networks.map((each) => `${each.namespace}/${each.name}`) : [];
 }

@@ -7,7 +7,7 @@ import { objectOf } from "../rules/values.ts";
 import type { PodFacts } from "../rules/wanted-ports.ts";
 import { assignInterfaceNames } from "../../../src/npwg/interface-names.ts";
 import { isStatic } from "../../../src/npwg/pod.ts";
-import { compat } from "../../../src/npwg/profile.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import type { ApiObject } from "../../../host/cluster/kube/api-objects.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
@@ -33,11 +33,14 @@ export interface KuryrSettings {
 export class KuryrWriter {
   readonly #context: PartContext;
   readonly #settings: KuryrSettings;
+  readonly #profile: NpwgProfile;
   #isAbsenceTold = false;
 
-  constructor(context: PartContext, settings: KuryrSettings) {
+  /** `profile`: that of the nodes, by which they read selections and name interfaces. */
+  constructor(context: PartContext, settings: KuryrSettings, profile: NpwgProfile) {
     this.#context = context;
     this.#settings = settings;
+    this.#profile = profile;
   }
 
   /** Writes what the pod lacks. `ports`: the ExternalPorts of the pod's name. */
@@ -47,7 +50,7 @@ export class KuryrWriter {
     if (answer.kind !== "object") return outcomeOf(answer);
     const pod = podFacts(answer.object);
     if (pod === undefined) return done;
-    const vifs = kuryrVifs(interfacesOf(pod, ports), this.#settings.bridge);
+    const vifs = kuryrVifs(interfacesOf(pod, ports, this.#profile), this.#settings.bridge);
     if (this.#settings.annotation) {
       const written = await this.#annotate(pod, answer.object, vifs);
       if (written.kind !== "done") return written;
@@ -123,9 +126,9 @@ export class KuryrWriter {
 }
 
 /** The pod's interfaces whose ports are ready, with the names that the node gives them. */
-function interfacesOf(pod: PodFacts, ports: readonly ExternalPort[]): readonly KuryrInterface[] {
+function interfacesOf(pod: PodFacts, ports: readonly ExternalPort[], profile: NpwgProfile): readonly KuryrInterface[] {
   if (pod.phase === "Succeeded" || pod.phase === "Failed") return [];
-  const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, compat);
+  const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return [];
   const names = assignInterfaceNames(selection.value.networks, defaultInterface);
   if (!names.ok) return [];

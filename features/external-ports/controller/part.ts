@@ -1,6 +1,5 @@
 // The part for external ports: an ExternalPort for each interface of a pod whose definition names a fabric, and the fabric's port for each of them.
 
-import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import type { ControllerPart, MakePart } from "../../../host/controller/part.ts";
 import { type WorkOutcome, WorkQueue } from "../../../host/cluster/work/work-queue.ts";
 import { observeState, observeWork } from "../../../host/controller/work/observe-work.ts";
@@ -14,7 +13,7 @@ import { setPortMetrics } from "./port-metrics.ts";
 import { workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
 import type { OwnedPort } from "./provider.ts";
-import type { ExternalPortSettings } from "./provider-settings.ts";
+import type { ExternalPortSettings, SelectionRules } from "./provider-settings.ts";
 
 const part = "externalports";
 /**
@@ -24,15 +23,15 @@ const part = "externalports";
 const workers = 16;
 
 /** Makes the part. */
-export function externalPortsPart({ providers, kuryr, isolation }: ExternalPortSettings): MakePart {
+export function externalPortsPart({ providers, kuryr, rules }: ExternalPortSettings): MakePart {
   return (context): ControllerPart => {
     const metrics = context.metrics.with(portMetrics);
     const looks: ActiveLooks = new Map();
-    const writer = kuryr && new KuryrWriter(context, kuryr);
+    const writer = kuryr && new KuryrWriter(context, kuryr, rules.profile);
     const onWorked = observeWork(context, part);
     const newQueue = (): WorkQueue =>
       new WorkQueue(
-        (key) => context.spans.work(part, key, () => workOn(work, isolation, writer, key)),
+        (key) => context.spans.work(part, key, () => workOn(work, rules, writer, key)),
         context.clock,
         workers,
         onWorked,
@@ -45,7 +44,7 @@ export function externalPortsPart({ providers, kuryr, isolation }: ExternalPortS
       const provider = collections.ports.get(namespace, name)?.spec.provider ?? "";
       (providerQueues.get(provider) ?? queue).add(`port ${namespace}/${name}`);
     };
-    const collections = new PortCollections(context, {
+    const collections = new PortCollections(context, rules.profile, {
       pod: (namespace, name) => queue.add(`pod ${namespace}/${name}`),
       port: addPort,
       podPorts: (namespace, name) => {
@@ -76,12 +75,7 @@ export function externalPortsPart({ providers, kuryr, isolation }: ExternalPortS
   };
 }
 
-async function workOn(
-  work: PortWork,
-  isolation: NamespacePolicy,
-  writer: KuryrWriter | undefined,
-  key: string,
-): Promise<WorkOutcome> {
+async function workOn(work: PortWork, rules: SelectionRules, writer: KuryrWriter | undefined, key: string): Promise<WorkOutcome> {
   if (!work.collections.watched.isReady) return { kind: "again", afterMs: incompleteMs };
   const [kind, path = ""] = key.split(" ", 2);
   const [namespace = "", name = ""] = path.split("/");
@@ -91,7 +85,5 @@ async function workOn(
       .filter(({ spec }) => work.providers.get(spec.provider)?.type === "neutron");
     return writer?.write(namespace, name, ports) ?? { kind: "done" };
   }
-  return kind === "pod"
-    ? workOnPod(work.context, work.collections, isolation, namespace, name)
-    : workOnPort(work, namespace, name);
+  return kind === "pod" ? workOnPod(work.context, work.collections, rules, namespace, name) : workOnPort(work, namespace, name);
 }

@@ -2,6 +2,7 @@
 // a ResourceQuota that another one has changed at the same time.
 
 import { expect, test } from "vitest";
+import { compat, strict } from "../../../src/npwg/profile.ts";
 import type { ApiObject, ObjectAnswer } from "../../../host/cluster/kube/api-objects.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import type { PortCollections } from "./collections.ts";
@@ -13,6 +14,8 @@ const pod: ApiObject = {
   spec: { nodeName: "n" },
   status: { phase: "Pending" },
 };
+const extended = { "k8s.v1.cni.cncf.io/networks": "fabric@net5" };
+const open = { namespaceIsolation: false, globalNamespaces: [] };
 const conflict = { kind: "conflict", why: "HTTP 409" } as const;
 const collections = {
   wantsPorts: () => true,
@@ -33,7 +36,20 @@ test.each([
   ["is done if the object exists", { kind: "object", object: {} }, { kind: "done" }],
   ["is tried again if the object does not exist", { kind: "absent", why: "HTTP 404" }, conflict],
 ] as const)("a conflict at the creation of an ExternalPort %s", async (_, port, outcome) => {
-  expect(
-    await workOnPod(conflicting(port), collections, { namespaceIsolation: false, globalNamespaces: [] }, "shop", "web"),
-  ).toEqual(outcome);
+  expect(await workOnPod(conflicting(port), collections, { profile: compat, isolation: open }, "shop", "web")).toEqual(outcome);
+});
+
+test.each([
+  ["compat", compat, [0]],
+  // The node ignores an annotation with Multus' extension, and plugs no port.
+  ["strict", strict, []],
+] as const)("KU-20: the ports of a selection with Multus' extension, by the nodes' profile %s", async (_, profile, indexes) => {
+  const made: unknown[] = [];
+  const objects = {
+    get: async () => ({ kind: "object", object: { ...pod, metadata: { ...Object(pod["metadata"]), annotations: extended } } }),
+    create: async (_path: string, object: ApiObject) => (made.push(object["spec"]), { kind: "object", object }),
+  };
+  const context = { objects, event: () => undefined } as unknown as PartContext;
+  await workOnPod(context, collections, { profile, isolation: open }, "shop", "web");
+  expect(made).toEqual(indexes.map((index) => expect.objectContaining({ index })));
 });

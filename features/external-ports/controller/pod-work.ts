@@ -3,24 +3,23 @@
 import type { PodFacts } from "../rules/wanted-ports.ts";
 import { externalPortObject, waitsForPorts, wantedPorts } from "../rules/wanted-ports.ts";
 import { externalPortName } from "../rules/external-port.ts";
-import { compat } from "../../../src/npwg/profile.ts";
-import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
 import type { ApiObject } from "../../../host/cluster/kube/api-objects.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
+import type { SelectionRules } from "./provider-settings.ts";
 import { portPath, portsPath } from "./status.ts";
 import { objectOf } from "../rules/values.ts";
 
 const done: WorkOutcome = { kind: "done" };
 
-/** Creates what the pod lacks. Creating the objects is idempotent: their names have the pod's UID. `isolation`: the nodes' rule for namespaces. */
+/** Creates what the pod lacks. Creating the objects is idempotent: their names have the pod's UID. `rules`: those of the nodes. */
 export async function workOnPod(
   { objects, event }: PartContext,
   collections: PortCollections,
-  isolation: NamespacePolicy,
+  rules: SelectionRules,
   namespace: string,
   name: string,
 ): Promise<WorkOutcome> {
@@ -32,7 +31,7 @@ export async function workOnPod(
   if (!waitsForPorts(pod)) return done;
   const find = (...id: [string, string]): ReadonlyMap<string, string> | undefined =>
     collections.definitions.get(...id)?.annotations;
-  const wanted = wantedPorts(pod, find, compat, isolation);
+  const wanted = wantedPorts(pod, find, rules.profile, rules.isolation);
   if (!wanted.ok) {
     event(
       { kind: "Pod", eventNamespace: namespace, name, uid: pod.uid },

@@ -31,12 +31,31 @@ describe("the settings of external ports", () => {
   });
 
   test("let a pod use the definitions of every namespace, unless namespaceIsolation is on", async () => {
-    expect((await read({})).isolation).toEqual({ namespaceIsolation: false, globalNamespaces: [] });
+    expect((await read({})).rules.isolation).toEqual({ namespaceIsolation: false, globalNamespaces: [] });
     const isolation = { namespaceIsolation: true, globalNamespaces: ["default"] };
-    expect((await read({}, { isolation })).isolation).toEqual(isolation);
+    expect((await read({}, { isolation })).rules.isolation).toEqual(isolation);
   });
 
   test.each([
+    ["compat", { profile: "compat" }],
+    ["strict", { profile: "strict" }],
+    ["compat", { profile: "multus" }],
+    ["compat", {}],
+  ])("read a pod's selection by the nodes' profile: %s with %j", async (name, more) => {
+    expect((await read({}, more)).rules.profile.name).toBe(name);
+  });
+
+  test.each([
+    ["fail", {}],
+    ["ignore", { profile: "strict" }],
+    ["fail", { profile: "strict", invalidAnnotation: "fail" }],
+    ["ignore", { invalidAnnotation: "ignore" }],
+  ])("read an invalid annotation as the nodes: %s with %j", async (invalidAnnotation, more) => {
+    expect((await read({}, more)).rules.profile).toMatchObject({ invalidAnnotation });
+  });
+
+  test.each([
+    ["an unknown profile", {}, { profile: "loose" }, /profile/],
     ["a minimum above the maximum", { ahead: [{ subnet, min: 5, max: 4 }] }, {}, /ahead.0.min: min is greater than max/],
     ["201 ports in a pool", { ahead: [{ subnet, min: 1, max: 201 }] }, {}, /ahead.0.max/],
     ["two pools of one subnet", { ahead: [1, 2].map((min) => ({ subnet, min, max: 4 })) }, {}, /two pools have the same subnet/],

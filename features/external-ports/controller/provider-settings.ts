@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
+import { type NpwgProfile, profileOf } from "../../../src/npwg/profile.ts";
 import { httpProvider } from "./http-provider.ts";
 import type { KuryrSettings } from "./kuryr.ts";
 import { neutronSettings } from "./neutron/settings.ts";
@@ -54,6 +55,10 @@ export const providerFile = z.strictObject({
   providers: z.array(provider).min(1).max(16),
   kuryr: kuryr.optional(),
   isolation: isolation.optional(),
+  /** The nodes' key of this name: controller and nodes read a pod's selection alike. */
+  profile: z.enum(["strict", "compat", "multus"]).default("compat"),
+  /** The nodes' key of this name, in place of the profile's. */
+  invalidAnnotation: z.enum(["ignore", "fail"]).optional(),
 });
 
 /** A provider, and who may use it. */
@@ -63,13 +68,19 @@ export interface ConfiguredProvider {
   readonly namespaces: readonly string[];
 }
 
+/** The keys of the nodes' configuration that decide which networks a pod gets. */
+export interface SelectionRules {
+  readonly profile: NpwgProfile;
+  /** The namespaces whose definitions a pod may select. */
+  readonly isolation: NamespacePolicy;
+}
+
 /** The content of the file. */
 export interface ExternalPortSettings {
   readonly providers: ReadonlyMap<string, ConfiguredProvider>;
   /** Undefined if nothing is to be written. */
   readonly kuryr: KuryrSettings | undefined;
-  /** The namespaces whose definitions a pod may select. */
-  readonly isolation: NamespacePolicy;
+  readonly rules: SelectionRules;
 }
 
 /** Reads the file, YAML or JSON. Rejects with a message that names the file, the key and the mistake. */
@@ -89,7 +100,7 @@ export async function readProviders(file: string): Promise<ExternalPortSettings>
   return {
     providers: configured,
     kuryr: written?.annotation === true || written?.kuryrPorts === true ? written : undefined,
-    isolation: isolation.parse(read.data.isolation ?? {}),
+    rules: { profile: profileOf(read.data), isolation: isolation.parse(read.data.isolation ?? {}) },
   };
 }
 

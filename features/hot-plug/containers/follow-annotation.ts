@@ -12,7 +12,7 @@ import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Call } from "../../../host/engine/call.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
-import { profileOf } from "../../../host/engine/plan/plan-call.ts";
+import { profileOf } from "../../../src/npwg/profile.ts";
 import { addedInterface } from "../../../host/engine/verbs/publish-status.ts";
 import { selectedOrigin } from "../../../host/engine/planned/attachment-plan.ts";
 import { attachToContainer, detachFromContainer } from "./change-container.ts";

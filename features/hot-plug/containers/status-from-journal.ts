@@ -8,7 +8,7 @@ import { readDeviceInfoFile } from "../../../host/cluster/device-info/device-inf
 import type { JournalEntry } from "../../../host/store/journal/entry.ts";
 import type { JournalKey } from "../../../host/store/journal/entry-file.ts";
 import type { Call } from "../../../host/engine/call.ts";
-import { profileOf } from "../../../host/engine/plan/plan-call.ts";
+import { profileOf } from "../../../src/npwg/profile.ts";
 import type { ShownAttachment } from "../../../host/engine/planned/attachment-plan.ts";
 import { writeStatus } from "../../../host/engine/verbs/publish-status.ts";
 import { isWhole, journalledResult } from "./running-container.ts";

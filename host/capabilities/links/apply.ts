@@ -7,6 +7,7 @@ import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/dele
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import type { CallScope } from "./call-scope.ts";
+import type { NamespaceShim } from "./namespaces.ts";
 import { LinkTransaction } from "./link-transaction.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
 import { checkedWithAliases, checkOperations } from "./check-operations.ts";

@@ -12,7 +12,7 @@ const taken: ObjectAnswer = { kind: "object", object: {} };
 const after = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms));
 
 /** A queue, and an API server whose answers a test decides. */
-function stage(maxWaiting?: number) {
+function stage(maxWaiting?: number, keep?: (events: readonly object[]) => void) {
   const requests: string[] = [];
   const ends: string[] = [];
   const lines: string[] = [];
@@ -29,6 +29,7 @@ function stage(maxWaiting?: number) {
     ended: (end) => ends.push(end),
     random: () => 1,
     ...(maxWaiting === undefined ? {} : { maxWaiting }),
+    ...(keep === undefined ? {} : { keep }),
   });
   const add = (message: string, namespace = "shop"): void =>
     queue.add(
@@ -110,11 +111,68 @@ test("the end waits for Events that can be sent, and drops those of an API serve
   other.answers(() => away);
   for (const message of ["a", "b", "c"]) other.add(message);
   await after(1_000);
-  await other.queue.stop(2_000);
+  const before = other.requests.length;
+  const ended = other.queue.stop(2_000);
+  await after(1);
+  await ended;
   other.add("late");
   expect([other.ends, other.queue.waiting]).toEqual([["dropped", "dropped", "dropped"], 0]);
+  // One try of each worker at most.
+  expect(other.requests.length - before).toBeLessThanOrEqual(4);
   expect(other.lines).toEqual([
     "the Event InterfaceLost of Pod web is lost: the program ends",
     "the Event InterfaceLost of Pod web is lost: the program ends; and 1 more Events are lost",
   ]);
 });
+
+test("the end sends the Events of a pause if the API server is back", async () => {
+  const { queue, ends, lines, add, answers } = stage();
+  answers(() => away);
+  for (const message of ["a", "b", "c"]) add(message);
+  await after(60_000);
+  answers(() => taken);
+  const stopped = queue.stop(2_000);
+  await after(1);
+  await stopped;
+  expect([ends, lines, queue.waiting]).toEqual([["sent", "sent", "sent"], [], 0]);
+});
+
+test("Events that wait at the end are kept for the next program, which sends them with their own times, and drops those of an hour ago", async () => {
+  const kept: object[][] = [];
+  const first = stage(undefined, (events) => void kept.push([...events]));
+  first.answers(() => away);
+  for (const message of ["a", "b"]) first.add(message);
+  await after(10_000);
+  const requests = first.requests.length;
+  await first.queue.stop(2_000);
+  expect([kept.length, first.requests.length, first.ends]).toEqual([1, requests, []]);
+  expect(first.lines).toEqual([expect.stringMatching(/^2 Events wait for the API server: the next daemon/u)]);
+  const next = stage();
+  const [events = []] = kept;
+  next.queue.restore([
+    ...events,
+    { ...events[0], metadata: { namespace: "shop", name: "old" }, firstTimestamp: "1969-01-01T00:00:00Z" },
+  ]);
+  await after(1);
+  expect([next.requests.toSorted(), next.ends]).toEqual([
+    ["shop a", "shop b"],
+    ["sent", "sent"],
+  ]);
+  // A program without a word of the API server keeps nothing that it can send.
+  const other = stage(undefined, (more) => void kept.push([...more]));
+  other.add("c");
+  const stopped = other.queue.stop(2_000);
+  await after(1);
+  await stopped;
+  expect([kept.length, other.ends]).toEqual([1, ["sent"]]);
+});
+
+test.each([[{}], [{ metadata: 7 }], [{ metadata: { name: "x" }, firstTimestamp: "never" }], [[]]])(
+  "a kept Event that is damaged is left out: %j",
+  async (damaged) => {
+    const { queue, ends } = stage();
+    queue.restore([damaged]);
+    await after(1);
+    expect(ends).toEqual([]);
+  },
+);

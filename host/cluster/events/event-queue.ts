@@ -34,6 +34,8 @@ export interface EventQueueInit {
   readonly warn: (text: string) => void;
   /** Called at the end of each Event. */
   readonly ended: (end: EventEnd) => void;
+  /** Keeps the Events that wait when the program ends, for `restore` of the next one. Undefined: they are dropped. */
+  readonly keep?: (events: readonly object[]) => void;
   /** Maximum Events that wait; default 1,024, some 1 MiB. */
   readonly maxWaiting?: number;
   readonly random?: () => number;
@@ -61,6 +63,8 @@ export class EventQueue {
   /** The end of the pause after a failure, in ms of a clock that never goes back. */
   #pausedUntil = 0;
   #empty: (() => void) | undefined;
+  /** Whether the program ends while the API server is away: the first failure then ends the wait. */
+  #isLastTry = false;
 
   constructor(init: EventQueueInit) {
     this.#init = init;
@@ -78,28 +82,56 @@ export class EventQueue {
 
   /** Adds an Event of the time `at`. The same Event of the same minute is sent once. Never fails. */
   add(target: InvolvedObject, content: EventContent, at: Date): void {
-    const object: unknown = JSON.parse(eventText(target, content, at, shortHash));
-    if (!isJsonObject(object) || this.#stopped.signal.aborted) return;
-    const { eventNamespace: namespace, kind, name } = target;
-    const path = eventsPath(namespace);
-    const key = `${path}/${String(Reflect.get(Object(object["metadata"]), "name"))}`;
-    if (this.#events.has(key)) return;
-    if (this.#events.size >= this.#maxWaiting) this.#dropOldest();
-    const title = `the Event ${content.reason} of ${kind} ${name}`;
-    this.#events.set(key, { path, namespace, title, object, addedAt: this.#init.clock.now(), failures: 0 });
-    this.#work.add(key);
+    this.#add(JSON.parse(eventText(target, content, at, shortHash)), 0);
   }
 
-  /** Waits until all Events are sent, at most `maxMs`, and not at all for an API server that is away. The others are dropped. */
+  /** Adds the Events that an earlier program has kept, with their own times. Never fails. */
+  restore(events: readonly object[]): void {
+    const now = this.#init.clock.date().getTime();
+    for (const each of events) {
+      const ageMs = Math.max(0, now - Date.parse(String(Reflect.get(each, "firstTimestamp"))));
+      if (ageMs < maxAgeMs) this.#add(each, ageMs);
+    }
+  }
+
+  /**
+   * Waits until all Events are sent, at most `maxMs`. The others are kept; without `keep` they are dropped. An API server that is away gets one more try, and none
+   * where Events are kept.
+   */
   async stop(maxMs: number): Promise<void> {
-    if (this.#events.size > 0 && this.#failures === 0) {
+    const { keep, warn } = this.#init;
+    if (this.#events.size > 0 && (this.#failures === 0 || keep === undefined)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#empty = resolve;
+      this.#isLastTry = this.#failures > 0;
+      this.#pausedUntil = 0;
+      for (const key of this.#events.keys()) this.#work.add(key);
       await Promise.race([promise, sleep(maxMs, undefined, { ref: false })]);
     }
     this.#stopped.abort();
+    if (keep !== undefined && this.#events.size > 0) {
+      keep([...this.#events.values()].map(({ object }) => object));
+      warn(`${this.#events.size} Events wait for the API server: the next daemon of this state directory sends them`);
+      this.#events.clear();
+    }
     for (const [key, event] of this.#events) this.#end(key, event, "dropped", "the program ends");
     this.#losses.end();
+  }
+
+  #add(object: unknown, ageMs: number): void {
+    if (!isJsonObject(object) || this.#stopped.signal.aborted) return;
+    const { metadata, involvedObject, reason } = object;
+    const [namespace, name]: readonly unknown[] = ["namespace", "name"].map((key) => Reflect.get(Object(metadata), key));
+    if (typeof namespace !== "string" || typeof name !== "string") return;
+    const path = eventsPath(namespace);
+    const key = `${path}/${name}`;
+    if (this.#events.has(key)) return;
+    if (this.#events.size >= this.#maxWaiting) this.#dropOldest();
+    const [kind, target] = ["kind", "name"].map((each) => String(Reflect.get(Object(involvedObject), each)));
+    const title = `the Event ${String(reason)} of ${kind} ${target}`;
+    const addedAt = this.#init.clock.now() - ageMs;
+    this.#events.set(key, { path, namespace, title, object, addedAt, failures: 0 });
+    this.#work.add(key);
   }
 
   async #send(key: string): Promise<WorkOutcome> {
@@ -117,6 +149,7 @@ export class EventQueue {
       this.#end(key, event, isSent ? "sent" : "refused", isSent ? "" : answer.why);
       return { kind: "done" };
     }
+    if (this.#isLastTry) this.#empty?.();
     if (this.#init.clock.now() - event.addedAt >= maxAgeMs) {
       this.#end(key, event, "dropped", answer.why);
       return { kind: "done" };

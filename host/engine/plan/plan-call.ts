@@ -4,14 +4,13 @@
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { selfContainedText } from "../../../src/cni/network-list.ts";
 import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { assignInterfaceNames, type NameRequest } from "../../../src/npwg/interface-names.ts";
-import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
+import { type NpwgProfile, profileOf } from "../../../src/npwg/profile.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import { startFinding } from "../call/plugin-finder.ts";
@@ -250,10 +249,4 @@ async function linkNamesWhileFindingPlugins(
   startFinding(call.plugins, first.list);
   // A device plugin may have moved a link in. An unreadable namespace counts as empty.
   return (await linksBefore())?.links.map(({ name }) => name) ?? [];
-}
-
-/** The configured profile, with the settings that the configuration overrides. */
-export function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
-  const named = profileNamed(profile);
-  return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
 }

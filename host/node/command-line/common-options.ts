@@ -83,6 +83,17 @@ export interface NodePlaces {
   readonly cniPath: string;
 }
 
+/** The options that name these places to another command, without those that have the usual value. */
+export function placeOptions({ statusSocket, stateDir, config, cniPath }: NodePlaces): readonly string[] {
+  const options = [
+    [statusSocketOption.name, statusSocket, defaultStatusSocket],
+    [stateDirOption.name, stateDir, defaultStateDir],
+    [configOption.name, config, defaultConfig],
+    [cniPathOption.name, cniPath, defaultCniPath],
+  ] as const;
+  return options.flatMap(([name, value, usual]) => (value === usual ? [] : [`--${name} ${value}`]));
+}
+
 /** The places that the command line names, and the usual ones. */
 export function nodePlacesOf(line: CommandLine): NodePlaces {
   return { statusSocket: statusSocketOf(line), stateDir: stateDirOf(line), config: configOf(line), cniPath: cniPathOf(line) };

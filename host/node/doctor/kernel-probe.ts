@@ -19,20 +19,19 @@ export interface KernelProbe {
 
 const why = "an ADD that needs it fails";
 
-/** Tries each probe in a namespace of its own. Without the right to make one, a note says so. */
-export async function checkKernel(probes: readonly KernelProbe[]): Promise<readonly NodeCheck[]> {
+/** Tries each probe in a namespace of its own. Without the right to make one, a note says so, with `remedy`. */
+export async function checkKernel(probes: readonly KernelProbe[], remedy: string): Promise<readonly NodeCheck[]> {
   const checks: NodeCheck[] = [];
-  for (const probe of probes) checks.push(await tryProbe(probe));
+  for (const probe of probes) checks.push(await tryProbe(probe, remedy));
   return checks;
 }
 
-async function tryProbe({ name: part, neededBy, remedy, run }: KernelProbe): Promise<NodeCheck> {
+async function tryProbe({ name: part, neededBy, remedy, run }: KernelProbe, untried: string): Promise<NodeCheck> {
   const name = `kernel-${part}`;
   const kernel = openOwnNetworkNamespace();
   if ("errno" in kernel) {
     const found = `not tried for ${neededBy}: a network namespace is refused (${systemError(kernel.errno)})`;
-    const how = "Run plexusctl doctor as root on the node, not in a container.";
-    return noted(name, found, why, how);
+    return noted(name, found, why, untried);
   }
   try {
     const refused = await run(kernel);

@@ -28,6 +28,7 @@ beforeEach(() => {
     silent: undefined,
     agents: 1,
     loadLibrary: () => undefined,
+    kernelRemedy: "",
     featureProbes: async () => [],
   };
 });

@@ -25,6 +25,8 @@ export interface CheckedNode extends NodePlaces {
   readonly agents: number | undefined;
   /** Loads the C library through Node; answers the reason of a failure. */
   readonly loadLibrary: () => string | undefined;
+  /** The remedy of a probe of the kernel that is refused a network namespace. */
+  readonly kernelRemedy: string;
   /** The probes of the kernel that the features of this configuration need. */
   readonly featureProbes: (configuration: HostConfiguration) => Promise<readonly KernelProbe[]>;
 }
@@ -142,7 +144,7 @@ function checkNativePlugins({ config, cniPath, stateDir }: CheckedNode): readonl
 
 /** The credentials and the parts of the kernel that the configuration needs. */
 async function checkConfigured(checked: CheckedNode): Promise<readonly NodeCheck[]> {
-  const { config, cniPath, stateDir, statusSocket, featureProbes } = checked;
+  const { config, cniPath, stateDir, statusSocket, featureProbes, kernelRemedy } = checked;
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok || settings.value === undefined) return [];
   const { configuration } = settings.value;
@@ -150,7 +152,7 @@ async function checkConfigured(checked: CheckedNode): Promise<readonly NodeCheck
     ...(await featureProbes(configuration)),
     ...networkProbes(nodeNetworks(settings.value, stateDir), settings.value),
   ];
-  return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes))];
+  return [...(await checkKubeconfig(configuration, statusSocket)), ...(await checkKernel(probes, kernelRemedy))];
 }
 
 function checkState({ stateDir }: CheckedNode): NodeCheck {

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import type { Severity } from "../../../src/lint/rules.ts";
 import { kernelProbes } from "../../../features/list.ts";
 import type { NodeCheck } from "../../node/doctor/node-check.ts";
+import { kernelRemedy } from "../../node/doctor/kernel-remedy.ts";
 import { checkNode } from "../../node/doctor/node-checks.ts";
 import { askDaemon } from "../../node/command-line/ask-daemon.ts";
 import type { CommandResult, Invocation } from "../../node/command-line/command.ts";
@@ -45,6 +46,7 @@ export async function checkThisNode(places: NodePlaces): Promise<NodeChecks> {
     silent,
     agents: silent === undefined ? await connectedAgents(places.statusSocket) : undefined,
     loadLibrary: await libraryLoader(),
+    kernelRemedy: kernelRemedy(process.env, places),
     featureProbes: kernelProbes,
   });
   return {

@@ -4,6 +4,7 @@
 import type { ApiObjects } from "../../cluster/kube/api-objects.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { EventEnd, EventQueue } from "../../cluster/events/event-queue.ts";
+import type { KeptEvents } from "../../cluster/events/kept-events.ts";
 import type { openCluster } from "../../cluster/open-cluster.ts";
 import type { Connection } from "../../cluster/kube/connection.ts";
 import type { CredentialSource } from "../../cluster/kube/credentials.ts";
@@ -50,6 +51,13 @@ export interface SourceSettings {
   readonly serviceAccount?: InCluster | undefined;
 }
 
+/** Listeners of the sources, and the store of their Events. */
+export interface DaemonClustersHooks {
+  readonly onPod?: InformersInit["onPod"];
+  readonly eventEnded?: (end: EventEnd) => void;
+  readonly keptEvents?: KeptEvents;
+}
+
 /** Maximum concurrent requests to one API server. */
 const maxSockets = 16;
 
@@ -75,22 +83,24 @@ export class DaemonClusters {
   readonly #manifestWatches = new Map<string, () => void>();
   readonly #opened = new Set<Pick<OpenApi, "informers" | "events">>();
   readonly #eventEnded: (end: EventEnd) => void;
+  readonly #keptEvents: KeptEvents | undefined;
   #closed = false;
 
   /**
    * `warn` receives warnings that belong to no single call, `onPod` each watched pod that was listed, created, changed or removed, and `eventEnded` the end of
-   * each Event.
+   * each Event. `keptEvents`: those that wait at the daemon's end; undefined: none are kept.
    */
   constructor(
     settings: SourceSettings,
     clock: Clock,
     warn: (text: string) => void,
-    { onPod, eventEnded }: { readonly onPod?: InformersInit["onPod"]; readonly eventEnded?: (end: EventEnd) => void } = {},
+    { onPod, eventEnded, keptEvents }: DaemonClustersHooks = {},
   ) {
     this.#settings = settings;
     this.#clock = clock;
     this.#warn = warn;
     this.#onPod = onPod;
+    this.#keptEvents = keptEvents;
     this.#eventEnded = eventEnded ?? (() => undefined);
   }
 
@@ -215,7 +225,7 @@ export class DaemonClusters {
     return shared(
       this.#apis,
       name,
-      () => this.#openApi(kubeconfig, allowInsecure),
+      () => this.#openApi(name, kubeconfig, allowInsecure),
       (old) => this.#end(old),
     );
   }
@@ -229,7 +239,7 @@ export class DaemonClusters {
     );
   }
 
-  async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
+  async #openApi(name: string, kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
     const { keptCredentials, keptServiceAccount } = await import("../../cluster/kube/kept-credentials.ts");
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/api/informers.ts");
@@ -243,10 +253,13 @@ export class DaemonClusters {
         ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn, clock)
         : keptCredentials(kubeconfig, { allowInsecure }, warn, clock);
     const connection = new Connection(clock, maxSockets);
-    const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
-    const informers = new Informers({ credentials, connection, nodeName, keep, warn, onPod });
+    const isOwn = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
+    const informers = new Informers({ credentials, connection, nodeName, keep: isOwn, warn, onPod });
     const objects = new ApiObjects({ credentials, connection, requestMs: eventMs });
-    const events = new EventQueue({ objects, clock, warn, ended: this.#eventEnded });
+    const kept = this.#keptEvents;
+    const keep = kept && { keep: (left: readonly object[]) => kept.put(name, left) };
+    const events = new EventQueue({ objects, clock, warn, ended: this.#eventEnded, ...keep });
+    events.restore(kept?.take(name) ?? []);
     const opened = { credentials, connection, kubeCluster, informers, events };
     this.#opened.add(opened);
     return opened;

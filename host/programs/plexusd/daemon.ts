@@ -1,7 +1,9 @@
 // The daemon, which serves all calls of a node. A call's configuration comes only from the call itself (MO-32).
 
+import { join } from "node:path";
 import type { ResidentSettings } from "../../../features/resident-part.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import { KeptEvents } from "../../cluster/events/kept-events.ts";
 import { Reconciler, type ReconcilerDeps, type RoundSettings } from "../../node/reconcile/reconciler.ts";
 import { systemClock } from "../../system/clock.ts";
 import { Endpoint, type TcpAddress } from "../../telemetry/endpoint.ts";
@@ -71,6 +73,7 @@ export class Daemon {
     this.#clusters = new DaemonClusters(settings.clusters, clock, warn, {
       onPod: (...changed) => this.residents.podChanged(...changed),
       eventEnded: (outcome) => this.metrics.add("plexus_events_total", { outcome }),
+      keptEvents: new KeptEvents(join(settings.telemetry.stateDirectory, "events.json"), warn),
     });
     this.#delegates = new DaemonDelegates(settings.delegates, clock);
     this.#node = new DaemonNode(clock, this.#clusters, this.#delegates, this.residents, this.telemetry);

@@ -27,9 +27,12 @@ var settings struct {
 	Host                                               object
 }
 
-// attached has the container of an interface's ADD. Some specifications send CHECK and DEL for another container, which the plugins never read.
+// attachment has the container and the network of an interface's ADD. Some specifications send CHECK and DEL with others, which the plugins never
+// read.
+type attachment struct{ container, network string }
+
 var (
-	attached   = map[string]string{}
+	attached   = map[string]attachment{}
 	isAttached = map[string]bool{}
 )
 
@@ -49,19 +52,24 @@ func throughPlexus(verb string, args *skel.CmdArgs) error {
 	if err := json.Unmarshal(text, &settings); err != nil {
 		return err
 	}
-	stdin, err := hostConfiguration(args.StdinData)
-	if err != nil {
-		return err
-	}
 	netns := args.Netns
 	if _, err := os.Stat(netns); netns != "" && err != nil {
 		// Specifications of IPAM plugins name a namespace that does not exist.
 		netns = settings.Netns
 	}
-	container := args.ContainerID
+	container, network := args.ContainerID, nameOf(args.StdinData)
 	place := specification() + netns + args.IfName
-	if known, ok := attached[place]; ok && verb != "ADD" && !isAttached[specification()+container] {
-		container = known
+	if known, ok := attached[place]; ok && verb != "ADD" {
+		if !isAttached[specification()+"container "+container] {
+			container = known.container
+		}
+		if !isAttached[specification()+"network "+network] {
+			network = known.network
+		}
+	}
+	stdin, err := hostConfiguration(args.StdinData, network)
+	if err != nil {
+		return err
 	}
 	var stdout, stderr bytes.Buffer
 	shim := exec.Command(settings.Shim)
@@ -91,20 +99,31 @@ func throughPlexus(verb string, args *skel.CmdArgs) error {
 		return fmt.Errorf("plexus %s: %w: %s%s", verb, err, stdout.String(), stderr.String())
 	}
 	if verb == "ADD" {
-		attached[place] = container
-		isAttached[specification()+container] = true
+		attached[place] = attachment{container, network}
+		isAttached[specification()+"container "+container] = true
+		isAttached[specification()+"network "+network] = true
 	}
 	_, err = os.Stdout.Write(stdout.Bytes())
 	return err
 }
 
-// hostConfiguration makes the plugin's configuration the only network of a configuration of Plexus. A prevResult becomes the result of a
-// recorder that runs before.
-func hostConfiguration(stdin []byte) ([]byte, error) {
+// nameOf reads the network's name in a configuration.
+func nameOf(stdin []byte) string {
+	var named struct{ Name string }
+	_ = json.Unmarshal(stdin, &named)
+	return named.Name
+}
+
+// hostConfiguration makes the plugin's configuration the only network of a configuration of Plexus, under the name in network. A prevResult becomes the
+// result of a recorder that runs before.
+func hostConfiguration(stdin []byte, network string) ([]byte, error) {
 	var step object
 	host := settings.Host
 	if err := json.Unmarshal(stdin, &step); err != nil {
 		return stdin, nil // Plexus refuses the text itself.
+	}
+	if network != nameOf(stdin) {
+		step["name"] = network
 	}
 	for _, key := range []string{"cniVersion", "name"} {
 		if value, ok := step[key]; ok {
@@ -115,9 +134,9 @@ func hostConfiguration(stdin []byte) ([]byte, error) {
 	if ipam, ok := step["ipam"].(object); ok {
 		allowResolverFile(host, ipam["resolvConf"])
 	}
-	network := object{"name": host["name"]}
+	list := object{"name": host["name"]}
 	if version, ok := step["cniVersion"]; ok {
-		network["cniVersion"] = version
+		list["cniVersion"] = version
 	}
 	plugins := []any{}
 	if previous, ok := step["prevResult"].(object); ok {
@@ -150,8 +169,8 @@ func hostConfiguration(stdin []byte) ([]byte, error) {
 		delete(step, key)
 	}
 	step["type"] = settings.Type
-	network["plugins"] = append(plugins, step)
-	host["delegates"] = []any{network}
+	list["plugins"] = append(plugins, step)
+	host["delegates"] = []any{list}
 	return json.Marshal(host)
 }
 

@@ -117,25 +117,8 @@ export const knownDifferences: readonly Difference[] = [
   },
   {
     suites: ["vrf"],
-    title: /handles two interfaces added to different vrfs/,
-    message: /not to equal\n\s*<uint32>: 1$/,
-    reason: "The component knows a VRF's table by routes, and the specification's members are down and have none.",
-  },
-  {
-    suites: ["vrf"],
-    title: /same vrf with different tableids$/,
-    message: /Expected an error to have occurred/,
-    reason: "The component knows a VRF's table by routes, and the specification's members are down and have none.",
-  },
-  {
-    suites: ["vrf"],
     message: /ips\[0\]\.version is \\?"4\\?", but ips\[0\]\.address is 2a00:/,
     reason: "The specification's prevResult says that an IPv6 address has version 4, which Plexus refuses.",
-  },
-  {
-    suites: ["host-device", "vrf"],
-    message: /is not attached to testConfig as/,
-    reason: "The specification sends CHECK with another network's name than ADD.",
   },
   {
     suites: ["portmap"],

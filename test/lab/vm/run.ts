@@ -54,9 +54,12 @@ if (typeof policy === "object") {
   process.stderr.write(`plexus: no SELinux: ${policy.reason}\n`);
   process.exit(3);
 }
+// The machine's files are lost with it, so the tests of peers print their outcomes.
+const record = records ? ["export PLEXUS_PEERS_RECORD=print"] : [];
 const command = [
   // Some suites of peers build a program of their module.
   `export PATH="$PWD/node_modules/.bin:$PATH${isIn("test/peers/") ? `:${goDirectory()}` : ""}" CI=true PLEXUS_TEST_EMULATED=1`,
+  ...record,
   ...(fieldPlugins === undefined ? [] : [`export PLEXUS_FIELD_PLUGINS='${resolve(fieldPlugins)}'`]),
   ...(policy === undefined ? [] : [policy]),
   // The kernel makes the links of virtual functions a moment later.
@@ -82,7 +85,6 @@ const status = await runInMachine(kernel, {
     process.stdout.write(text);
   },
 });
-// The machine's files are lost with it, so the tests of peers print their outcomes.
 if (records) recordOutcomes(shown);
 if (typeof status === "string") process.stderr.write(`plexus: ${status}\n`);
 process.exit(typeof status === "number" ? status : 1);
