@@ -181,7 +181,7 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "A pod's annotation k8s.v1.cni.cncf.io/networks breaks a rule of the NPWG specification.",
-    remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has the key's rule.",
+    remedy: "Correct the pod's annotation as the message says; docs/how-to/select-networks.md has the keys and their rules.",
   },
   BOUND_EXCEEDED: {
     cni: 7,
@@ -682,7 +682,7 @@ const entries = {
     meaning:
       "The plugin directory has no shim, so each new pod would fail. plexusd does not write its network configuration, and removes it after 5 s; with --cluster-network it stays.",
     remedy:
-      "Delete the daemon's pod, because the init container of the next one installs the shim, or run plexusctl install; or correct --cni-bin-dir.",
+      "Delete the daemon's pod, because the init container of the next one installs the shim, or run plexusctl install; or correct plexusd's --cni-bin-dir (the chart's cni.binDir).",
   },
   DAEMON_BUSY: {
     cni: 11,

@@ -39,9 +39,9 @@ if (missingCluster("a cluster")) process.exit(3);
 
 /** The images that the pages' commands name: Plexus' own, as the chart names it by default, and that of the example's pod. */
 function importNamedImages(nodes: Cluster["nodes"]): void {
-  const deployed = (...path: readonly string[]): string => readFileSync(join(root, "deploy", ...path), "utf8");
-  importPlexus(nodes, String(parse(deployed("helm", "plexus", "Chart.yaml")).appVersion), "docker.io/library/plexus");
-  const [, pause] = /image: (\S+)/u.exec(deployed("example.yaml")) ?? [];
+  const chart = parse(readFileSync(join(root, "deploy", "helm", "plexus", "Chart.yaml"), "utf8"));
+  importPlexus(nodes, String(chart.appVersion), "docker.io/library/plexus");
+  const [, pause] = /image: (\S+)/u.exec(readFileSync(join(root, "deploy", "example.yaml"), "utf8")) ?? [];
   for (const node of nodes) node.importImage(sandboxImageTar(pause));
 }
 

@@ -1,7 +1,7 @@
 // An administrator's mistakes: an ADD that cannot work is refused before its first step, the error names the cause, and nothing remains after
 // the mistake is corrected.
 
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
@@ -66,6 +66,44 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
         /^network default: failed to find plugin "nearly": .*\/nearly\.wasm exists, but is not a WebAssembly component/,
       ),
     ]);
+  });
+
+  test.each(["bridge", "macvlan"])(
+    "a misspelt ipam.type of %s: refused before the default network is attached, so that the pod can be deleted at once",
+    async (type) => {
+      const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+      manifests.network("storage", [{ type, master: "lo", ipam: { type: "host-locl", subnet: "10.9.0.0/24" } }]);
+      manifests.pod("web", "storage");
+      symlinkSync("recorder", join(stage.plexus.cniPath, "macvlan"));
+      const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
+      const added = await stage.call("ADD", web);
+      expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
+        7,
+        expect.stringMatching(
+          /^network shop\/storage: failed to find plugin "host-locl": looked for host-locl and host-locl\.wasm in /,
+        ),
+      ]);
+      expect([stage.steps(), recorder.calls(), stage.left()]).toEqual([[], [], nothing]);
+      await stage.succeed("DEL", web);
+      expect(stage.left()).toEqual(nothing);
+    },
+  );
+
+  test("an ipam.type that no file has, of a plugin that is not known to execute it: the plugin decides", async () => {
+    const own = attaching(stage.network([{ type: "recorder", ipam: { type: "its-own" } }]));
+    await stage.succeed("ADD", own);
+    await stage.succeed("DEL", own);
+    expect(recorder.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+  });
+
+  test("a misspelt key of the annotation is named where the network is not found", async () => {
+    const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    manifests.pod("web", JSON.stringify([{ name: "storage", namepsace: "infra" }]));
+    const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
+    const added = await stage.call("ADD", web);
+    expect(added.json?.["msg"]).toMatch(
+      /shop\/storage .*; annotation k8s\.v1\.cni\.cncf\.io\/networks: element 0: the key "namepsace" .*did you mean "namespace"\?$/,
+    );
   });
 
   test("a misspelt plugin type: DEL fails until the configuration is corrected; GC succeeds meanwhile", async () => {
