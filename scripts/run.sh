@@ -66,6 +66,17 @@ install_programs() {
 tests=no
 case $command in test | test-long | prepare) tests=yes ;; esac
 
+# npm, Go and the tests keep files in the home directory, which many containers mount read-only.
+use_writable_home() {
+  mkdir -p "${HOME:-/nonexistent}/.cache/plexus" 2>/dev/null && [ -w "$HOME/.cache/plexus" ] && return 0
+  say "the home directory ${HOME:-} cannot be written: dist/home is used"
+  npm_config_userconfig=${npm_config_userconfig:-${HOME:-}/.npmrc}
+  HOME=$root/dist/home
+  mkdir -p "$HOME"
+  export HOME npm_config_userconfig
+}
+use_writable_home
+
 command -v npm >/dev/null 2>&1 || stop "npm is missing: install Node.js 20 or newer with npm"
 # Unit tests need no compiler, no namespaces, no plugins and no build. Other commands name what is missing before they install packages for minutes.
 if [ "$command" != test-fast ]; then

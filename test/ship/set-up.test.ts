@@ -29,7 +29,7 @@ describe.skipIf(missing("the set-up of a fresh clone", ...needs))("the set-up of
     for (const name of ["package.json", "package-lock.json"]) copyFileSync(join(root, name), join(clone, name));
     // No apt-get: root must not install anything here.
     mkdirSync(join(directory, "bin"));
-    for (const name of ["sh", "id", "dirname", "true", "unshare", "touch", "npm", "env"])
+    for (const name of ["sh", "id", "dirname", "true", "unshare", "touch", "mkdir", "npm", "env"])
       symlinkSync(program(name), join(directory, "bin", name));
     symlinkSync(process.execPath, join(directory, "bin", "node"));
   });
@@ -72,6 +72,14 @@ describe.skipIf(missing("the set-up of a fresh clone", ...needs))("the set-up of
       expect.stringMatching(/^plexus: npm's registry http:\/\/127\.0\.0\.1:1\/ does not answer, .*npm config set registry URL/),
     ]);
     expect(status).toBe(3);
+  });
+
+  test("a home directory that cannot be written is replaced by one in the tree", () => {
+    // A file in its place, because root may write into every directory.
+    writeFileSync(join(directory, "home"), "");
+    const { stderr } = run("test-fast", {});
+    expect(stderr).toContain(`plexus: the home directory ${join(directory, "home")} cannot be written: dist/home is used\n`);
+    expect(existsSync(join(clone, "dist", "home"))).toBe(true);
   });
 
   test("an interrupted installation is continued, also where Node itself is installed already", () => {
