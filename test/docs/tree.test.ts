@@ -110,10 +110,10 @@ describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? unde
   },
 );
 
-/** The anchors that GitHub gives to a page's headings. */
+/** The anchors that GitHub gives to a page's headings, and those that the page itself has. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const text = readFileSync(join(root, page), "utf8").replaceAll(/^```.*?^```/gms, "");
-  const anchors = new Set<string>();
+  const anchors = new Set([...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = ""]) => id));
   for (const [, heading = ""] of text.matchAll(/^#{1,6} (.*)$/gm)) {
     const shown = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")

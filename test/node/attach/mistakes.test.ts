@@ -1,7 +1,7 @@
 // An administrator's mistakes: an ADD that cannot work is refused before its first step, the error names the cause, and nothing remains after
 // the mistake is corrected.
 
-import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installRecorder, type RecorderPlugin } from "../../lab/recorder.ts";
@@ -74,7 +74,6 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
       const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
       manifests.network("storage", [{ type, master: "lo", ipam: { type: "host-locl", subnet: "10.9.0.0/24" } }]);
       manifests.pod("web", "storage");
-      symlinkSync("recorder", join(stage.plexus.cniPath, "macvlan"));
       const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
       const added = await stage.call("ADD", web);
       expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
