@@ -79,10 +79,10 @@ describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? unde
       const pages = files.filter((file) => file.endsWith(".md"));
       const links = pages.flatMap((file) =>
         [...readFileSync(join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(
-          ([, target = "", anchor = ""]) => ({ file, page: target === "" ? file : join(dirname(file), target), anchor }),
+          ([, target = "", anchor = ""]) => ({ file, to: target === "" ? file : join(dirname(file), target), anchor }),
         ),
       );
-      const gone = links.filter(({ page, anchor }) => page.endsWith(".md") && !anchorsOf(page).has(anchor));
+      const gone = links.filter(({ to, anchor }) => to.endsWith(".md") && !anchorsOf(to).has(anchor));
       expect(gone).toEqual([]);
       expect(links.length).toBeGreaterThan(100);
     });
