@@ -1,5 +1,7 @@
 // `npm run build`: makes the shim, the launcher of sandbox processes, the engine, the delegates and the engine's code cache in dist/.
 
+import { existsSync } from "node:fs";
+
 import { buildEngine } from "./build-engine.ts";
 import { buildLauncher } from "../host/sandbox/launcher/build.ts";
 import { buildShim } from "../host/shim/build.ts";
@@ -7,6 +9,8 @@ import { buildDelegates } from "./build-delegates.ts";
 import { warmEngine } from "./warm-engine.ts";
 
 const started = performance.now();
+if (!existsSync("dist/plexus.build.json"))
+  process.stderr.write("plexus: building shim, engine and delegates (once, a minute or two)\n");
 try {
   await Promise.all([
     buildShim({ outDir: "dist" }),

@@ -14,13 +14,91 @@ stop() { say "$*"; exit 3; }
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 export PATH
 
+# Private namespaces keep the command away from the machine's links, /run and CNI state.
+choose_namespaces() {
+  if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
+    namespaces="--net"
+  elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
+    namespaces="--user --map-root-user --net"
+  else
+    stop "namespaces cannot be made here, neither as root nor as a user: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
+  fi
+}
+
+find_plugins() {
+  for directory in /opt/cni/bin /usr/lib/cni /usr/libexec/cni; do
+    if [ -x "$directory/bridge" ] && [ -x "$directory/host-local" ]; then return 0; fi
+  done
+  return 1
+}
+# Some distributions have the compiler without the headers.
+find_compiler() { printf '#include <errno.h>\n#include <linux/netlink.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1; }
+
+# Names the Debian packages without which the command cannot run.
+name_missing() {
+  find_compiler || printf ' gcc libc6-dev'
+  find_plugins || printf ' containernetworking-plugins'
+  command -v ip >/dev/null 2>&1 || printf ' iproute2'
+}
+
+# Installs the missing programs as root, or names all of them at once.
+install_programs() {
+  missing=$(name_missing)
+  wanted=$missing
+  # Tests that compare with nft(8) are skipped without it.
+  if [ $tests = yes ]; then command -v nft >/dev/null 2>&1 || wanted="$wanted nftables"; fi
+  # Some 300 MB, so only by choice: without a browser, the tests of `plexusctl ui` in a browser are skipped.
+  if [ $tests = yes ] && [ "${PLEXUS_TEST_BROWSER:-}" = 1 ] && [ ! -x /usr/bin/chromium ]; then wanted="$wanted chromium"; fi
+  if [ -n "$wanted" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    say "installing$wanted with apt-get (once)"
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $wanted ||
+      { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $wanted; }; } >"$log" 2>&1 || true
+    missing=$(name_missing)
+    [ -z "$missing" ] || grep '^E:' "$log" >&2 || true
+    rm -f "$log"
+  fi
+  [ -z "$missing" ] ||
+    stop "missing:$missing; install them (Debian: apt-get install$missing; elsewhere a C compiler with the headers of libc and Linux, the CNI reference plugins in /opt/cni/bin, and ip)"
+}
+
+tests=no
+case $command in test | test-long | prepare) tests=yes ;; esac
+
+# npm, Go and the tests keep files in the home directory, which many containers mount read-only.
+use_writable_home() {
+  mkdir -p "${HOME:-/nonexistent}/.cache/plexus" 2>/dev/null && [ -w "$HOME/.cache/plexus" ] && return 0
+  say "the home directory ${HOME:-} cannot be written: dist/home is used"
+  npm_config_userconfig=${npm_config_userconfig:-${HOME:-}/.npmrc}
+  HOME=$root/dist/home
+  mkdir -p "$HOME"
+  export HOME npm_config_userconfig
+}
+use_writable_home
+
 command -v npm >/dev/null 2>&1 || stop "npm is missing: install Node.js 20 or newer with npm"
-# npm writes node_modules/.package-lock.json at the end of an install that succeeded.
-if [ ! -x node_modules/node/bin/node ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
-  say "installing npm packages (once)"
+# Unit tests need no compiler, no namespaces, no plugins and no build. Other commands name what is missing before they install packages for minutes.
+if [ "$command" != test-fast ]; then
+  choose_namespaces
+  install_programs
+fi
+
+# npm waits for minutes for a registry that does not answer. Packages that npm has in its cache need none.
+install_packages() {
   # `npm ci` fails where a registry lacks the optional binary of another platform. `npm install` keeps to the lock file too.
-  npm install --no-save --no-fund --no-audit --loglevel=error >&2 ||
-    stop "npm install failed: see above; a registry must be reachable once"
+  set -- install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error
+  if npm view --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=30000 node version >/dev/null 2>&1; then
+    npm "$@" >&2 || stop "npm install failed: see above"
+  else
+    npm "$@" --offline >/dev/null 2>&1 ||
+      stop "npm's registry $(npm config get registry) does not answer, and npm's cache lacks packages: name another registry or a proxy (npm config set registry URL; npm config set https-proxy URL)"
+  fi
+}
+# npm writes node_modules/.package-lock.json at the end of an install that succeeded. `-nt` of dash is false if that file is missing.
+if [ ! -x node_modules/node/bin/node ] || [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+  say "installing npm packages (once, some minutes)"
+  install_packages
   touch node_modules/.package-lock.json
 fi
 PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
@@ -48,49 +126,9 @@ esac
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
   stop "the npm package 'node' did not install Node 26: its install script must be allowed (npm install-scripts approve node; npm rebuild node)"
 
-# Unit tests need no compiler, no namespaces, no plugins and no build.
 if [ "$command" = test-fast ]; then
   unset NODE_EXTRA_CA_CERTS NODE_OPTIONS 2>/dev/null || true
   exec vitest run --project unit "$@"
-fi
-
-command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install one (Debian: apt-get install gcc libc6-dev)"
-
-# Private namespaces keep the command away from the machine's links, /run and CNI state.
-if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
-  namespaces="--net"
-elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
-  namespaces="--user --map-root-user --net"
-else
-  stop "namespaces cannot be made here, neither as root nor as a user: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
-fi
-
-find_plugins() {
-  for directory in /opt/cni/bin /usr/lib/cni /usr/libexec/cni; do
-    if [ -x "$directory/bridge" ] && [ -x "$directory/host-local" ]; then return 0; fi
-  done
-  return 1
-}
-tests=no
-case $command in test | test-long | prepare) tests=yes ;; esac
-missing=
-find_plugins || missing="containernetworking-plugins"
-command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
-# Tests that compare with nft(8) are skipped without it.
-if [ $tests = yes ]; then command -v nft >/dev/null 2>&1 || missing="$missing nftables"; fi
-# Some 300 MB, so only by choice: without a browser, the tests of `plexusctl ui` in a browser are skipped.
-if [ $tests = yes ] && [ "${PLEXUS_TEST_BROWSER:-}" = 1 ] && [ ! -x /usr/bin/chromium ]; then missing="$missing chromium"; fi
-if [ -n "$missing" ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    say "installing $missing with apt-get (once)"
-    log=$(mktemp)
-    # shellcheck disable=SC2086
-    { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing ||
-      { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }; } >"$log" 2>&1 || true
-    rm -f "$log"
-  fi
-  { find_plugins && command -v ip >/dev/null 2>&1; } ||
-    stop "missing: $missing; install it (Debian: apt-get install $missing; elsewhere the CNI reference plugins in /opt/cni/bin)"
 fi
 
 [ "$command" != test ] || [ $# != 0 ] || node scripts/test-run/print-plan.ts

@@ -12,6 +12,12 @@ import type { Variant } from "./node.ts";
 import { terminalPicture } from "./picture.ts";
 import { type Report, showReport, succeeded } from "./report.ts";
 
+const next = `
+npm run --silent demo -- --json   has the steps of both pods
+docs/quick-start.md               goes on by hand, in the shell of npm run shell
+docs/README.md                    lists all guides: a cluster, Multus, delegates of your own
+`;
+
 const mixed: Variant = {
   title: "Native plugins and components in the same chains",
   installed: { native: ["bridge", "ptp", "tuning"], components: ["ipam-host-local", "status-shaper"] },
@@ -35,16 +41,23 @@ const reports: Report[] = [];
 for (const variant of variants) {
   const report = await attachAndDetach(variant);
   reports.push(report);
-  if (!values.json) process.stdout.write(showReport(report));
+  if (!values.json) process.stdout.write(showReport(withoutAlikeSteps(report)));
 }
 if (values.json) {
   const withOutcome = reports.map((report) => ({ ok: succeeded(report), ...report }));
   process.stdout.write(`${JSON.stringify(withOutcome, undefined, 2)}\n`);
+} else {
+  process.stdout.write(next);
 }
 if (values.picture !== undefined && reports[0] !== undefined) {
   writeFileSync(values.picture, terminalPicture("npm run demo", showReport(onlyPod(reports[0], "web"))));
 }
 process.exitCode = reports.every(succeeded) ? 0 : 1;
+
+/** The report with the steps of one pod: those of the other one are alike, and a screen has few lines. */
+function withoutAlikeSteps(report: Report): Report {
+  return { ...report, steps: report.steps.filter(({ containerId }) => containerId === "demo-web") };
+}
 
 /** The report of one pod only, so that a picture fits on a page. */
 function onlyPod(report: Report, pod: string): Report {

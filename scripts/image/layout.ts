@@ -20,6 +20,7 @@ import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
+import { shelllessCommand } from "../../host/node/install/plexusctl-command.ts";
 import { codePrefix, digestOf, type InstalledFile, listName, listText } from "../../host/node/uninstall/installed-files.ts";
 import { buildLauncher } from "../../host/sandbox/launcher/build.ts";
 import { buildShim } from "../../host/shim/build.ts";
@@ -45,11 +46,6 @@ const dist = join(root, "dist");
 const home = "opt/plexus";
 const plugins = "opt/plexus/cni";
 
-/** The command plexusctl. The image has no shell, so that the kernel starts Node. */
-const plexusctlCommand = `#!/${home}/bin/node --disable-warning=ExperimentalWarning
-require(require("node:path").join(__dirname, "../plexusctl.cjs"));
-`;
-
 /** Fills `output`. Modes do not depend on the umask. Throws the errors of node:fs and of the compiler. */
 export async function layOut({ architecture, output, node }: LayoutInit): Promise<void> {
   const programs = await compiledFor(architecture);
@@ -65,7 +61,7 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
   file(join(programs, "plexus"), `${plugins}/plexus`, 0o755);
   for (const program of ["plexusd.cjs", "plexusctl.cjs", "plexus-controller.cjs"])
     file(join(dist, program), `${home}/${program}`, 0o644);
-  writeFileSync(join(output, home, "bin", "plexusctl"), plexusctlCommand, { mode: 0o755 });
+  writeFileSync(join(output, home, "bin", "plexusctl"), shelllessCommand(`/${home}`), { mode: 0o755 });
   const components = readdirSync(join(dist, "delegates"))
     .filter((name) => name.endsWith(".wasm"))
     .toSorted();

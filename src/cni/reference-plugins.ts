@@ -32,6 +32,13 @@ export const replacedPlugins: Readonly<Record<string, (typeof referencePlugins)[
   "ipam-host-local": "host-local",
 };
 
+const executingIpam: ReadonlySet<string> = new Set(["bridge", "dummy", "host-device", "ipvlan", "macvlan", "ptp", "tap", "vlan"]);
+
+/** Whether a plugin of this type executes the plugin that `ipam.type` names. Other plugins may do their IPAM themselves, whatever `ipam.type` says. */
+export function executesIpam(type: string): boolean {
+  return executingIpam.has(replacedBy(type));
+}
+
 /** The plugin type that a delegate replaces: its own name, if no other is listed. */
 export function replacedBy(delegate: string): string {
   return replacedPlugins[delegate] ?? delegate;

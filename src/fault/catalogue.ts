@@ -183,7 +183,7 @@ const entries = {
     meaning:
       "A pod's annotation, such as k8s.v1.cni.cncf.io/networks, or its claim breaks a rule of the NPWG specification or of Plexus.",
     remedy:
-      "Correct what the message names in the pod's annotation or claim: in the template that makes the pod, or in the pod (kubectl annotate --overwrite); the runtime then tries the pod again.",
+      "Correct what the message names in the pod's annotation or claim: in the template that makes the pod, or in the pod (kubectl annotate --overwrite); docs/how-to/select-networks.md has the keys. The runtime then tries the pod again.",
   },
   BOUND_EXCEEDED: {
     cni: 7,
@@ -686,7 +686,7 @@ const entries = {
     meaning:
       "The plugin directory has no shim, so each new pod would fail. plexusd does not write its network configuration, and removes it after 5 s; with --cluster-network it stays.",
     remedy:
-      "Delete the daemon's pod, because the init container of the next one installs the shim, or run plexusctl install; or correct --cni-bin-dir.",
+      "Delete the daemon's pod, because the init container of the next one installs the shim, or run plexusctl install; or correct plexusd's --cni-bin-dir (the chart's cni.binDir).",
   },
   DAEMON_BUSY: {
     cni: 11,

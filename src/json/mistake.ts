@@ -50,13 +50,15 @@ export function findMistake(text: string): Mistake | undefined {
   const closers: ("}" | "]")[] = [];
   let state: "value" | "first-element" | "first-key" | "key" | "after" = "value";
   let index = 0;
+  /** Offset of the comma before `index`, if nothing but white space is between. */
+  let comma = -1;
   for (;;) {
     index = skip(WHITESPACE, text, index);
     const character = text[index];
     const closer = closers[closers.length - 1];
     if (state === "after") {
       if (closer === undefined) return index === text.length ? undefined : { offset: index, expected: "nothing after the value" };
-      if (character === ",") state = closer === "}" ? "key" : "value";
+      if (character === ",") [state, comma] = [closer === "}" ? "key" : "value", index];
       else if (character === closer) closers.pop();
       else return { offset: index, expected: `"," or "${closer}"` };
       index++;
@@ -68,6 +70,8 @@ export function findMistake(text: string): Mistake | undefined {
       index++;
       continue;
     }
+    if (comma !== -1 && character === closer) return { offset: comma, expected: `no comma before "${closer}"` };
+    comma = -1;
     if (state === "first-key" || state === "key") {
       if (character !== '"') return { offset: index, expected: state === "key" ? "a key in quotes" : 'a key in quotes or "}"' };
       const end = endOfString(text, index);

@@ -75,6 +75,18 @@ describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? unde
       expect(broken).toEqual([]);
     });
 
+    test("the anchors of links are headings of their pages", () => {
+      const pages = files.filter((file) => file.endsWith(".md"));
+      const links = pages.flatMap((file) =>
+        [...readFileSync(join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(
+          ([, target = "", anchor = ""]) => ({ file, to: target === "" ? file : join(dirname(file), target), anchor }),
+        ),
+      );
+      const gone = links.filter(({ to, anchor }) => to.endsWith(".md") && !anchorsOf(to).has(anchor));
+      expect(gone).toEqual([]);
+      expect(links.length).toBeGreaterThan(100);
+    });
+
     test("each npm script that a page names is in package.json", () => {
       const project = scriptsOf(readFileSync(join(root, "package.json"), "utf8"));
       // The kit's page is about the repository that the kit makes.
@@ -97,6 +109,22 @@ describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? unde
     });
   },
 );
+
+/** The anchors that GitHub gives to a page's headings, and those that the page itself has. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(join(root, page), "utf8").replaceAll(/^```.*?^```/gms, "");
+  const anchors = new Set([...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = ""]) => id));
+  for (const [, heading = ""] of text.matchAll(/^#{1,6} (.*)$/gm)) {
+    const shown = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .trim()
+      .toLowerCase();
+    const anchor = shown.replaceAll(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");
+    const repeated = [...anchors].filter((each) => each === anchor || each.replace(/-\d+$/u, "") === anchor).length;
+    anchors.add(repeated === 0 ? anchor : `${anchor}-${repeated}`);
+  }
+  return anchors;
+}
 
 function parents(file: string): readonly string[] {
   const folder = dirname(file);

@@ -13,6 +13,7 @@ interface Manifest {
   readonly license?: string;
   readonly workspaces?: readonly string[];
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
@@ -26,6 +27,23 @@ test("each package.json of the repository is a workspace's", () => {
     .map(dirname);
   const unnamed = folders.filter((folder) => folder !== "." && ![...workspaces, ...others].includes(folder));
   expect(unnamed).toEqual([]);
+});
+
+test("README.md gives the reason for each package", () => {
+  const [, table = ""] = readFileSync(join(root, "README.md"), "utf8").split("\n## Packages\n");
+  const folders = textFiles(["."])
+    .filter((file) => basename(file) === "package.json")
+    .map(dirname);
+  const own = new Set(workspaces.map((folder) => manifestIn(folder).name));
+  const without = folders
+    .map(manifestIn)
+    .flatMap(({ dependencies = {}, devDependencies = {} }) => Object.keys({ ...dependencies, ...devDependencies }))
+    .filter(
+      (name) =>
+        !own.has(name) &&
+        !table.split("\n").some((row) => (row.split("|")[1] ?? "").split(",").some((each) => each.trim() === name)),
+    );
+  expect(without).toEqual([]);
 });
 
 describe.each(workspaces)("%s", (folder) => {

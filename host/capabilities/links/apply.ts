@@ -7,7 +7,6 @@ import type { LinksLink, LinksOperation } from "../../sandbox/abi/generated/dele
 import { addressesRequest } from "../../system/netlink/address.ts";
 import type { NetlinkAnswer } from "../../system/netlink/message.ts";
 import type { CallScope } from "./call-scope.ts";
-import type { NamespaceShim } from "./namespaces.ts";
 import { LinkTransaction } from "./link-transaction.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
 import { checkedWithAliases, checkOperations } from "./check-operations.ts";
@@ -18,7 +17,7 @@ import { operationText } from "./link-scope.ts";
 import { ensureBridge, ensureVlanGateway } from "./make-bridge.ts";
 import { addBond, addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make-pod-links.ts";
 import { addVeth } from "./make-veth.ts";
-import { Namespaces } from "./namespaces.ts";
+import { Namespaces, type NamespaceShim } from "./namespaces.ts";
 import { readUsedLinks } from "./verify-links.ts";
 import { readDetails, type LinkDetails } from "./link-details.ts";
 import { rememberLink } from "./remembered-links.ts";

@@ -11,6 +11,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { podIdentity } from "../../../src/kube/pod-identity.ts";
 import { assignInterfaceNames, type NameRequest } from "../../../src/npwg/interface-names.ts";
 import { type NpwgProfile, profileOf } from "../../../src/npwg/profile.ts";
+import { networksAnnotation } from "../../../src/npwg/selection.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { PlanContext } from "../call.ts";
 import { startFinding } from "../call/plugin-finder.ts";
@@ -30,6 +31,9 @@ import {
 import { planDefinition } from "./plan-definition.ts";
 import { type PodDefault, planPodDefault } from "./pod-default.ts";
 
+/** Warnings about the annotation that a message has. */
+const maxWarnings = 3;
+
 /** Faults that an Event tells the pod's author. */
 const tellable: readonly FaultKind[] = ["NETWORK_NOT_FOUND", "POD_NETWORK_NOT_READY"];
 
@@ -43,7 +47,7 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   const known = found.value;
   const asked = await askedNetworks(call, known, profile);
   if (!asked.ok) return refuse(known, asked.fault);
-  const { networks, selected, primary } = asked.value;
+  const { networks, selected, primary, warnings } = asked.value;
   const main = await planMain(call, known, profile, primary);
   if (!main.ok) return refuse(known, main.fault);
   const { plan: mainPlan, path } = main.value;
@@ -62,7 +66,7 @@ export async function planCall(call: PlanContext, linksBefore: () => Promise<Lin
   const names = await interfaceNames(call, mainPlan, nameless, linksBefore);
   if (!names.ok) return names;
   const attachments = await planInOrder(call, mainPlan, nameless, names.value);
-  if (!attachments.ok) return refuse(known, attachments.fault);
+  if (!attachments.ok) return refuse(known, withWarnings(attachments.fault, warnings));
   const { cluster, pod } = known;
   const whole = await completed(call.features, configuration, { cluster, pod, attachments: attachments.value, selected });
   if (!whole.ok) return refuse(known, whole.fault);
@@ -93,6 +97,12 @@ async function findPod(call: PlanContext): Promise<Result<KnownPod>> {
 function refuse({ cluster, pod }: KnownPod, reason: Fault): Result<never> {
   if (tellable.includes(reason.kind) && pod !== undefined) cluster?.tell(pod, { reason: "NoNetworkFound", message: reason.msg });
   return failed(reason);
+}
+
+/** A misspelt key of the annotation, such as `namepsace`, may be the reason that a network is not found. Only the daemon's log has the warning. */
+function withWarnings(reason: Fault, warnings: readonly string[]): Fault {
+  if (reason.kind !== "NETWORK_NOT_FOUND" || warnings.length === 0) return reason;
+  return { ...reason, msg: `${reason.msg}; annotation ${networksAnnotation}: ${warnings.slice(0, maxWarnings).join("; ")}` };
 }
 
 /** The network on the runtime's interface, which is the first attachment. */

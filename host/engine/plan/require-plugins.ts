@@ -9,6 +9,7 @@ import { type EnvironmentPair, stepEnvironment } from "../../../src/cni/environm
 import { type NetworkList, type PluginConf, pluginTypes } from "../../../src/cni/network-list.ts";
 import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "../../../src/cni/version-answer.ts";
 import { type CniVersion, DEFAULT_VERSION, toVersion, versionAtLeast } from "../../../src/cni/versions.ts";
+import { executesIpam } from "../../../src/cni/reference-plugins.ts";
 import { grantsFor, plexusTypeIn } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -40,11 +41,11 @@ export async function requirePlugins(call: Call, attachments: readonly SourcedNe
         return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
       }
       const found = await requireOne(call, { type, binding, version: version.value, must: true });
-      // The IPAM plugin may be missing: some native plugins do their IPAM themselves, whatever `ipam.type` says.
+      // Without this check the step fails, and so does its DEL: the pod stays in Terminating until DEL is given up.
       const ipam =
         ipamType === undefined || !found.ok
           ? found
-          : await requireOne(call, { type: ipamType, binding, version: version.value, must: false });
+          : await requireOne(call, { type: ipamType, binding, version: version.value, must: executesIpam(type) });
       if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
     }
   }

@@ -13,7 +13,7 @@ import { quote } from "../../../src/json/quote.ts";
 import type { PodIdentity } from "../../../src/kube/pod-identity.ts";
 import { defaultNetworksAnnotation } from "../../../src/npwg/extension-keys.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
-import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { NetworkSelection, PodSelection } from "../../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
 import type { Pod, Cluster } from "../../cluster/cluster.ts";
@@ -134,6 +134,8 @@ export interface AskedNetworks {
   readonly networks: readonly AskedNetwork[];
   /** The networks of the annotation `k8s.v1.cni.cncf.io/networks`, which are among `networks`. */
   readonly selected: readonly NetworkSelection[];
+  /** Warnings about that annotation. */
+  readonly warnings: PodSelection["warnings"];
 }
 
 /** Reads the pod's annotations and claims. Faults: SELECTION_INVALID, NETWORK_FORBIDDEN, and those of features. */
@@ -157,17 +159,18 @@ export async function askedNetworks(
       addedParameters: definitions.slice(1),
       podNetwork,
     })),
-    ...selected.value.map((selection) => ({ selection })),
+    ...selected.value.networks.map((selection) => ({ selection })),
     ...claimed.value.map((claim) => {
       const { selection, addedParameters, podNetwork } = claim;
       return { selection, addedParameters, podNetwork, claimed: claim };
     }),
   ];
-  return ok({ primary, networks, selected: selected.value });
+  const { networks: ofAnnotation, warnings } = selected.value;
+  return ok({ primary, networks, selected: ofAnnotation, warnings });
 }
 
-function selectionOf(call: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
-  if (pod === undefined) return ok([]);
+function selectionOf(call: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<PodSelection> {
+  if (pod === undefined) return ok({ networks: [], warnings: [] });
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return selection;
   for (const warning of selection.value.warnings) call.warn(warning);
@@ -175,7 +178,7 @@ function selectionOf(call: PlanContext, pod: Pod | undefined, profile: NpwgProfi
     const allowed = checkNamespace(call.configuration, pod.namespace, network, "network");
     if (!allowed.ok) return allowed;
   }
-  return ok(selection.value.networks);
+  return selection;
 }
 
 /** KEP-3698 allows one use of a PodNetwork for each pod, also where the annotation names it and a claim does (KE-26). SELECTION_INVALID. */

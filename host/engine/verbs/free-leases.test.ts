@@ -16,6 +16,7 @@ beforeEach(() => {
   stage.shim.install("bridge", attaching("10.0.0.2/24"));
   stage.shim.install("host-local", () => ({}));
   stage.shim.install("whereabouts", () => ({}));
+  stage.shim.install("static", () => ({}));
   network("host-device");
 });
 afterEach(() => stage.dispose());

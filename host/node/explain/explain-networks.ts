@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
+import { executesIpam } from "../../../src/cni/reference-plugins.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import { stepRulesFor, isPlexusName } from "../../../src/configuration/definition-policy.ts";
 import { hostDefaults } from "../../../src/configuration/host-configuration.ts";
@@ -165,7 +166,7 @@ function explainPlugin(plugin: PluginConf, terms: Terms): ExplainedStep {
   if (ipamType === undefined) return step;
   const ipam = explainType(ipamType, "ipam", document.parsed, terms);
   // A native plugin may implement its ipam.type itself, so a missing IPAM plugin is no error. A delegate cannot.
-  const mayLack = ipam.kind === "missing" && step.kind === "native";
+  const mayLack = ipam.kind === "missing" && step.kind === "native" && !executesIpam(type);
   return { ...step, steps: [mayLack ? { ...ipam, problem: null } : ipam] };
 }
 

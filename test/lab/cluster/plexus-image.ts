@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { shelllessCommand } from "../../../host/node/install/plexusctl-command.ts";
 import { imagesOf, nameImage } from "../../../scripts/image/oci-layout.ts";
 import { machineArchitecture } from "../../../scripts/image/debian-packages.ts";
 import { testImage } from "../image/built.ts";
@@ -69,6 +70,7 @@ export function fillPlexus(layer: string): void {
   const node = realpathSync(process.execPath);
   const install = [join(dist, "plexusctl.cjs"), "install", `--from=${dist}`, `--root=${layer}`, "--cni-bin=/opt/cni/bin"];
   execFileSync(node, install, { stdio: ["ignore", "ignore", "pipe"] });
+  writeFileSync(join(layer, "opt", "plexus", "bin", "plexusctl"), shelllessCommand("/opt/plexus"), { mode: 0o755 });
   copyFileSync(join(dist, "plexus-controller.cjs"), join(layer, "opt", "plexus", "plexus-controller.cjs"));
   // In the image all files are below /opt/plexus.
   renameSync(join(layer, "opt", "cni", "bin"), join(layer, "opt", "plexus", "cni"));

@@ -1,18 +1,24 @@
 // `npm run cluster [-- [--nodes N] [--plexus] [COMMAND [ARGUMENT…]]]`: a cluster with a default network and a shell, or a command, whose
-// KUBECONFIG has all rights. The end of the shell ends every process of the cluster. `--plexus` installs Plexus by hand on each node.
+// KUBECONFIG has all rights. The end of the shell ends every process of the cluster. `--plexus` installs Plexus by hand on each node. Without it the
+// nodes have the image of the build under the chart's own name, so that the commands of README.md and docs/ work as they stand.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { parse } from "yaml";
+
+import { root } from "../compiled.ts";
+import { sandboxImageTar } from "../containerd/sandbox-image.ts";
 import { kubectlBinary } from "../kube/binaries.ts";
 import { helmBinary } from "../kube/helm.ts";
 import { installByHand } from "./by-hand.ts";
-import { startCluster } from "./cluster.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
 import { toolsImage } from "./images.ts";
 import { maxNodes } from "./network.ts";
+import { importPlexus } from "./plexus-image.ts";
 import { missingCluster } from "./requirements.ts";
 
 const usage = `usage: npm run cluster -- [--nodes 1..${maxNodes}] [--plexus] [COMMAND [ARGUMENT…]]`;
@@ -31,6 +37,14 @@ if (!Number.isInteger(count) || count < 1 || count > maxNodes) {
 }
 if (missingCluster("a cluster")) process.exit(3);
 
+/** The images that the pages' commands name: Plexus' own, as the chart names it by default, and that of the example's pod. */
+function importNamedImages(nodes: Cluster["nodes"]): void {
+  const chart = parse(readFileSync(join(root, "deploy", "helm", "plexus", "Chart.yaml"), "utf8"));
+  importPlexus(nodes, String(chart.appVersion), "docker.io/library/plexus");
+  const [, pause] = /image: (\S+)/u.exec(readFileSync(join(root, "deploy", "example.yaml"), "utf8")) ?? [];
+  for (const node of nodes) node.importImage(sandboxImageTar(pause));
+}
+
 // The terminal sends Ctrl-C to the shell as well, which decides what it means.
 process.on("SIGINT", () => {});
 const say = (text: string): void => void process.stderr.write(`plexus: ${text}\n`);
@@ -40,6 +54,7 @@ const cluster = await startCluster({ nodes: count });
 const programs = mkdtempSync(join(tmpdir(), "plexus-programs-"));
 try {
   for (const node of cluster.nodes) node.installNetwork();
+  if (!values.plexus) importNamedImages(cluster.nodes);
   await cluster.nodesReady();
   if (values.plexus) for (const node of cluster.nodes) await installByHand(cluster, node);
   const found = [["kubectl", kubectlBinary()] as const, ["helm", helmBinary()] as const];

@@ -10,13 +10,13 @@ import { imageTar } from "../oci-image.ts";
 /** The image's name, in a domain that cannot exist. */
 export const sandboxImage = "plexus.invalid/pause:1";
 
-/** The path of the tar for `ctr images import`. Throws without a static C library. */
-export function sandboxImageTar(): string {
+/** The path of the tar for `ctr images import`, under this name. Throws without a static C library. */
+export function sandboxImageTar(name = sandboxImage): string {
   const source = join(root, "test/lab/containerd/pause.c");
   return imageTar({
-    name: sandboxImage,
+    name,
     file: "sandbox-image",
-    inputs: [readFileSync(source, "utf8")],
+    inputs: [name, readFileSync(source, "utf8")],
     config: { Entrypoint: ["/pause"] },
     fill(layer) {
       const args = ["-static", "-Os", "-s", "-o", join(layer, "pause"), source];

@@ -68,6 +68,43 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
     ]);
   });
 
+  test.each(["bridge", "macvlan"])(
+    "a misspelt ipam.type of %s: refused before the default network is attached, so that the pod can be deleted at once",
+    async (type) => {
+      const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+      manifests.network("storage", [{ type, master: "lo", ipam: { type: "host-locl", subnet: "10.9.0.0/24" } }]);
+      manifests.pod("web", "storage");
+      const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
+      const added = await stage.call("ADD", web);
+      expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
+        7,
+        expect.stringMatching(
+          /^network shop\/storage: failed to find plugin "host-locl": looked for host-locl and host-locl\.wasm in /,
+        ),
+      ]);
+      expect([stage.steps(), recorder.calls(), stage.left()]).toEqual([[], [], nothing]);
+      await stage.succeed("DEL", web);
+      expect(stage.left()).toEqual(nothing);
+    },
+  );
+
+  test("an ipam.type that no file has, of a plugin that is not known to execute it: the plugin decides", async () => {
+    const own = attaching(stage.network([{ type: "recorder", ipam: { type: "its-own" } }]));
+    await stage.succeed("ADD", own);
+    await stage.succeed("DEL", own);
+    expect(recorder.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+  });
+
+  test("a misspelt key of the annotation is named where the network is not found", async () => {
+    const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    manifests.pod("web", JSON.stringify([{ name: "storage", namepsace: "infra" }]));
+    const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
+    const added = await stage.call("ADD", web);
+    expect(added.json?.["msg"]).toMatch(
+      /shop\/storage .*; annotation k8s\.v1\.cni\.cncf\.io\/networks: element 0: the key "namepsace" .*did you mean "namespace"\?$/,
+    );
+  });
+
   test("a misspelt plugin type: DEL fails until the configuration is corrected; GC succeeds meanwhile", async () => {
     const misspelt = attaching(stage.network([bridgeStep(), { type: "recordr" }]));
     expect((await stage.call("ADD", misspelt)).json).toMatchObject({ code: 7 });
