@@ -40,10 +40,7 @@ const valuesOfDoubledCost = 256;
 /** A metered place has an `if`, a call and an `end`. */
 const branchesOfMeter = 3;
 
-/**
- * The costs of the instructions that are no block, branch or call, by opcode: nine of ten instructions. An array read for each took a third of an
- * examination's time away.
- */
+/** The costs, by opcode, of the instructions that are no block, branch or call. Nine of ten instructions need no more than these reads. */
 const ofPlain = {
   isPlain: new Uint8Array(256).fill(1),
   bytes: Uint16Array.from({ length: 256 }, (_, opcode) => codeBytesOf(opcode, 0)),
