@@ -61,7 +61,8 @@ export function makeCodeCaches(node: string, code: string, names: readonly strin
   try {
     if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(directory);
     // A volume of the kubelet may be writable by others.
-    if (!makeDirectory(directory, directoryMode)) chmodSync(directory, directoryMode);
+    const isNew = makeDirectory(directory, directoryMode);
+    if (!isNew && (lstatSync(directory).mode & 0o022) !== 0) chmodSync(directory, directoryMode);
     const made = spawnSync(node, ["--disable-warning=ExperimentalWarning", "-e", program, "--", code, directory, ...names], {
       env: {},
       encoding: "utf8",
