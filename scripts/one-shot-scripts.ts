@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 
 import type { OutputChunk } from "rolldown";
+import { cacheDirectory, cacheNameExpression, digestLength, guestScript } from "../host/node/install/code-cache-names.ts";
 
 /** The chunk that imports all code that only delegates need. */
 const delegatesChunk = /^delegates-for-one-call-/u;
@@ -14,7 +15,6 @@ const delegatesPart = /\/features\/[^/]+\/leases\//u;
 
 /** The program of a sandbox process: its chunk, which the build replaces by a program that runs the script. */
 export const guestProgramName = "guest-process.cjs";
-const guestScript = "guest.js";
 
 /**
  * Packs the chunks of the one-shot engine into two scripts: code that any call may need, and code that only delegates need; and those of a sandbox process into one. A script's value is
@@ -63,11 +63,6 @@ function withDigest(members: readonly string[]): string {
   return `// ${createHash("sha256").update(code).digest("hex").slice(0, digestLength)}\n${code}`;
 }
 
-const digestLength = 16;
-
-/** The end of the names of V8's code caches. A release leaves the caches out: no two builds make the same ones. */
-export const codeCacheEnd = ".cache";
-
 /** The settings of the program. */
 export interface BootstrapInit {
   /** A JavaScript expression for the scripts' directory. */
@@ -86,26 +81,37 @@ export function guestBootstrap(init: BootstrapInit): string {
   return bootstrap(guestScript, `./${guestProgramName}`, init);
 }
 
-/** V8 ignores a cache of another version or of other flags: a program that sets flags sets the defaults again at its exit, before the cache is written. */
+/**
+ * V8 ignores a cache of another version or of other flags: a program that sets flags sets the defaults again at its exit, before the cache is written. A cache
+ * is code that V8 does not compare with the script, so the program uses only a cache of the script's own user that no other user may write.
+ */
 function bootstrap(first: string, entry: string, { directory, record }: BootstrapInit): string {
   const recording = "scripts.set(cache, script);";
   const writing = `
 process.on("exit", () => {
-  for (const [cache, script] of scripts) require("node:fs").writeFileSync(cache, script.createCachedData());
+  for (const [cache, script] of scripts) require("node:fs").writeFileSync(cache, script.createCachedData(), { mode: 0o644 });
 });`;
   return `"use strict";
-const { readFileSync } = require("node:fs");
+const { closeSync, fstatSync, openSync, readFileSync, statSync } = require("node:fs");
 const { Script, constants } = require("node:vm");
 const directory = ${directory};
 const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;${record ? "\nconst scripts = new Map();" : ""}
+function cached(path, uidOfScript) {
+  let file;
+  try {
+    file = openSync(path);
+    const { uid, mode } = fstatSync(file);
+    return uid === uidOfScript && (mode & 0o022) === 0 ? readFileSync(file) : undefined;
+  } catch {
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
 function run(name) {
   const filename = directory + "/" + name;
   const source = readFileSync(filename, "latin1");
-  const cache = directory + "/" + source.slice(3, ${3 + digestLength}) + "${codeCacheEnd}";
-  let cachedData;
-  try {
-    cachedData = readFileSync(cache);
-  } catch {}
+  const cache = directory + "/${cacheDirectory}/" + ${cacheNameExpression};
+  const cachedData = cached(cache, statSync(filename).uid);
   const script = new Script(source, { filename, cachedData, importModuleDynamically });${record ? `\n  ${recording}` : ""}
   return script.runInThisContext();
 }

@@ -321,7 +321,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   [
     "pool-allocate-faults",
     {
-      what: "the same amid faults: one daemon after the other is killed and started again, with a second between them, and the API server once. Failed calls are repeated. Node started 1.6 times slower than on the day of the other rows; the baseline is the bound without faults",
+      what: "the same amid faults: one daemon after the other is killed and started again, with half a second between them, and the API server once. Failed calls are repeated; the baseline is the bound without faults",
       target: "no address twice, or there is no figure",
       goal: { text: "under 10 s", met: below(10_000) },
     },

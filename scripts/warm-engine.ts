@@ -9,6 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { buildShim, type BuiltProgram } from "../host/shim/build.ts";
 import { encodeFrame, frameTypes } from "../host/sandbox/process/frames.ts";
 import { guestProgram } from "../host/sandbox/process/sandbox-process.ts";
+import { cacheDirectory } from "../host/node/install/code-cache-names.ts";
 import { guestBootstrap, oneShotBootstrap } from "./one-shot-scripts.ts";
 
 /** The build whose code cache is made. */
@@ -25,6 +26,7 @@ const maxRepetitions = 5;
  * Runs the calls one after another; each adds to the cache. Rejects if a call ends with an unexpected status. */
 export async function warmEngine({ outDir }: WarmEngineInit): Promise<void> {
   const built = resolve(outDir);
+  mkdirSync(join(built, "engine", cacheDirectory), { recursive: true });
   warmGuest(join(built, "engine"));
   const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
   try {

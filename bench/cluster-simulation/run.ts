@@ -204,7 +204,7 @@ async function openCluster(stack: AsyncDisposableStack) {
   return { api, objects, directory };
 }
 
-async function simulate(): Promise<Simulation> {
+async function simulate(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const { api, objects, directory } = await openCluster(stack);
   const clients = new Clients(directory);
@@ -271,14 +271,18 @@ async function simulate(): Promise<Simulation> {
       clientRssMiB: clients.sum(({ rssMiB }) => rssMiB),
     });
     process.stdout.write(`${JSON.stringify({ ...sizes.at(-1), startedNodes: nodes - earlier })}\n`);
+    record(sizes);
   }
-  return { date: new Date().toISOString().slice(0, 10), processors: cpus().length, sizes };
 }
 
-const simulation = await simulate();
-if (values.record !== undefined) {
+/** Called after each size: a run that is ended early keeps the figures of the smaller clusters. */
+function record(sizes: readonly SimulatedSize[]): void {
+  if (values.record === undefined) return;
   // policy.ts records its figures in the same file.
   const { policy } = existsSync(values.record) ? (JSON.parse(readFileSync(values.record, "utf8")) as Simulation) : {};
-  writeFileSync(values.record, `${JSON.stringify({ ...simulation, policy }, null, 2)}\n`);
+  const simulation = { date: new Date().toISOString().slice(0, 10), processors: cpus().length, sizes, policy };
+  writeFileSync(values.record, `${JSON.stringify(simulation, null, 2)}\n`);
 }
+
+await simulate();
 process.exit(0);

@@ -25,7 +25,6 @@ import { codePrefix, digestOf, type InstalledFile, listName, listText } from "..
 import { buildLauncher } from "../../host/sandbox/launcher/build.ts";
 import { buildShim } from "../../host/shim/build.ts";
 import { bundledPackages, bundledPackagesFile } from "../bundled-packages.ts";
-import { codeCacheEnd } from "../one-shot-scripts.ts";
 import { type Architecture, architectures, machineArchitecture } from "./debian-packages.ts";
 import { downloadNode } from "./node-package.ts";
 
@@ -104,13 +103,13 @@ async function compiledFor(architecture: Architecture): Promise<string> {
 }
 
 /**
- * Copies the engine's code into a directory that is named by its digest. Answers the name. V8's code caches are left out: they serve one
- * architecture, and no two builds make the same ones.
+ * Copies the engine's code into a directory that is named by its digest. Answers the name. V8's code caches, in a directory of their own, are left out: they
+ * serve one architecture, and no two builds make the same ones. The installation makes them.
  */
 function placeCode(directory: string): string {
   const from = join(dist, "engine");
   const names = readdirSync(from, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(codeCacheEnd))
+    .filter((entry) => entry.isFile())
     .map(({ name }) => name)
     .toSorted();
   const hash = createHash("sha256");

@@ -2,10 +2,10 @@
 // same build gives the same bytes.
 
 import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { install } from "../../host/node/install/install.ts";
 import { codePrefix, listName, listNameBesidePlugins } from "../../host/node/uninstall/installed-files.ts";
-import { codeCacheEnd } from "../one-shot-scripts.ts";
+import { cacheDirectory } from "../../host/node/install/code-cache-names.ts";
 import { pack } from "./pack.ts";
 import { inTemporaryDirectory, stageCommonFiles } from "./staging.ts";
 
@@ -42,13 +42,13 @@ export function makeNodeArchive({ root, build, outDir, version, epoch }: NodeArc
 /** The layout of an installed home directory, with the directory of plugins as `cni`. Runs the programs once, as every installation does. */
 function layOut(build: string, release: string): void {
   const init = { from: build, ownNode: process.execPath, home: release, cniBin: join(release, "cni"), root: "/" } as const;
-  const installed = install({ ...init, oneShot: "node", components: "all", dryRun: false });
+  const installed = install({ ...init, oneShot: "node", components: "all", ownCaches: false, dryRun: false });
   if (!installed.ok) throw new Error(installed.fault.msg);
   const code = readdirSync(release).find((name) => name.startsWith(codePrefix));
   if (code === undefined) throw new Error(`${build} has no engine: npm run build`);
   // A directory in place of the link: some tools for archives leave links out.
   rmSync(join(release, "engine"));
-  cpSync(join(release, code), join(release, "engine"), { recursive: true, filter: (path) => !path.endsWith(codeCacheEnd) });
+  cpSync(join(release, code), join(release, "engine"), { recursive: true, filter: (path) => basename(path) !== cacheDirectory });
   for (const left of [code, listName, "cni/.plexus", `cni/${listNameBesidePlugins}`])
     rmSync(join(release, left), { recursive: true });
 }

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
 import { completer } from "../../host/programs/kubectl-plexus/complete.ts";
-import { codeCacheEnd } from "../one-shot-scripts.ts";
 import { inTemporaryDirectory, stageCommonFiles, writeManifest } from "./staging.ts";
 
 /** The settings of the package. */
@@ -69,8 +68,7 @@ export function stageNpmPackage(root: string, build: string, directory: string, 
   for (const name of programs) copy(join(build, name), `dist/${name}`, 0o755);
   for (const folder of ["engine", "delegates"]) {
     for (const entry of readdirSync(join(build, folder), { withFileTypes: true }))
-      if (entry.isFile() && !entry.name.endsWith(codeCacheEnd))
-        copy(join(build, folder, entry.name), `dist/${folder}/${entry.name}`, 0o644);
+      if (entry.isFile()) copy(join(build, folder, entry.name), `dist/${folder}/${entry.name}`, 0o644);
   }
   stageCommonFiles(root, directory);
   writeFileSync(join(directory, "README.md"), readme);

@@ -11,6 +11,18 @@ export function backoffMs(attempt: number, random: () => number, maxMs = 4_000):
   return ceiling / 2 + (random() * ceiling) / 2;
 }
 
+/** The most that is added to a pause that a server asks for, in ms. */
+const maxSpreadMs = 10_000;
+
+/**
+ * Milliseconds before repetition `attempt`: at least the pause that the server asks for (`askedMs`; 0: none). A server that refuses many clients at once asks each
+ * of them for the same pause, and would refuse them again if all came back at its end: so the pause is lengthened by a part of itself.
+ */
+export function pauseBefore(attempt: number, random: () => number, askedMs: number, maxMs?: number): number {
+  const spreadMs = random() * Math.min(askedMs, maxSpreadMs);
+  return Math.max(askedMs + spreadMs, backoffMs(attempt, random, maxMs));
+}
+
 /** Longest pause in ms that an API server may ask for: a watch that stays away for longer would leave old policies in force. */
 const maxPauseMs = 600_000;
 

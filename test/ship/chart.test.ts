@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { cacheDirectory } from "../../host/node/install/code-cache-names.ts";
 import { readHostConfiguration } from "../../src/configuration/read-host-configuration.ts";
 import { defaultUids } from "../../src/configuration/keys/sandbox-uids.ts";
 import { chartSchemaPath, chartValuesSchema } from "../../scripts/chart-values.ts";
@@ -429,6 +430,19 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         "/var/run/netns ro",
       ]);
       expect(mounts("agent")).toEqual(["/opt/cni/bin ro", "/run/plexus", "/etc/plexus ro", "/var/run/netns ro"]);
+    });
+
+    test("let install alone write the code cache of sandbox processes, in which plexusd runs code", () => {
+      const volume = pod.volumes.find(({ name }) => name === "code-caches");
+      expect(volume).toEqual({ name: "code-caches", emptyDir: { sizeLimit: "16Mi" } });
+      const mounts = [...pod.initContainers, ...pod.containers].flatMap(({ name, volumeMounts }) =>
+        volumeMounts.flatMap((mount) => (mount.name === volume?.name ? [[name, mount.mountPath, mount.readOnly === true]] : [])),
+      );
+      expect(mounts).toEqual([
+        ["install", `/opt/plexus/engine/${cacheDirectory}`, false],
+        ["plexusd", `/opt/plexus/engine/${cacheDirectory}`, true],
+      ]);
+      expect(containerOf(pod, "install").args).toContain("--own-caches");
     });
 
     test("mount each directory once, also where two values name the same one", () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { cacheDirectory } from "../../host/node/install/code-cache-names.ts";
 import { callBinary, dist, missingBuild } from "../lab/plexus.ts";
 import { missing } from "../lab/requires.ts";
 
@@ -16,7 +17,7 @@ const { readFileSync } = require("node:fs");
 const { Script } = require("node:vm");
 const [directory, name] = process.argv.slice(-2);
 const source = readFileSync(directory + "/" + name, "latin1");
-const cachedData = readFileSync(directory + "/" + source.slice(3, 19) + ".cache");
+const cachedData = readFileSync(directory + "/code-caches/" + source.slice(3, 19) + ".cache");
 process.stdout.write(String(new Script(source, { cachedData }).cachedDataRejected));
 `;
 
@@ -56,9 +57,9 @@ describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot 
     ["empty", (path) => truncateSync(path, 0)],
     ["another version's", (path) => writeFileSync(path, readFileSync(path).fill(7, 0, 64))],
   ])("that is %s makes no call fail", async (_, spoil) => {
-    const caches = readdirSync(join(home, "engine")).filter((name) => name.endsWith(".cache"));
+    const caches = readdirSync(join(home, "engine", cacheDirectory));
     expect(caches).toHaveLength(3);
-    for (const name of caches) spoil(join(home, "engine", name));
+    for (const name of caches) spoil(join(home, "engine", cacheDirectory, name));
     expect(await version()).toEqual([0, "", undefined, "1.1.0"]);
   });
 

@@ -16,55 +16,85 @@ export const shown = (value) => {
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return \`the \${typeof value} \${text.length > 60 ? text.slice(0, 60) + "…" : text}\`;
 };
-const must = (at, what, value) => \`\${at}: must be \${what}, is \${shown(value)}\`;
-const oneOf = (at, names, value) => (names.includes(value) ? undefined : must(at, "one of " + names.map((each) => JSON.stringify(each)).join(", "), value));
+/** A mistake. Its place grows from the inside: a value without a mistake costs no text. */
+const must = (what, value) => ({ at: "", text: \`must be \${what}, is \${shown(value)}\` });
+const within = (segment, found) => {
+  if (found !== undefined) found.at = found.at === "" || found.at[0] === "[" ? segment + found.at : \`\${segment}.\${found.at}\`;
+  return found;
+};
+const sentence = (found, at) => {
+  const { at: place, text } = at === "" ? found : within(at, found);
+  return \`\${place}: \${text}\`;
+};
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Promise);
-const member = (at, name) => (at === "" ? name : \`\${at}.\${name}\`);
+const oneOf = (names) => {
+  const what = "one of " + names.map((each) => JSON.stringify(each)).join(", ");
+  return (value) => (names.includes(value) ? undefined : must(what, value));
+};
 
-/** The first difference between a value and its type; undefined: there is none. */
-export const mistake = (type, value, at) => {
-  if (typeof type === "string") return primitive(type, value, at);
-  if (type.ref !== undefined) return named(types[type.ref], value, at);
-  if (type.option !== undefined) return value === undefined || value === null ? undefined : mistake(type.option, value, at);
+const checks = {};
+/** The check of a type: it answers the first mistake of a value, or undefined. The build makes the checks, and the calls only run them. */
+const checkOf = (type) => {
+  if (typeof type === "string") return primitive(type);
+  if (type.ref !== undefined) return (checks[type.ref] ??= named(types[type.ref]));
+  if (type.option !== undefined) {
+    const check = checkOf(type.option);
+    return (value) => (value === undefined || value === null ? undefined : check(value));
+  }
   if (type.list !== undefined) {
-    if (!Array.isArray(value) && !ArrayBuffer.isView(value)) return must(at, "a list", value);
-    for (let n = 0; n < value.length; n++) {
-      const found = mistake(type.list, value[n], \`\${at}[\${n}]\`);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const check = checkOf(type.list);
+    return (value) => {
+      if (!Array.isArray(value) && !ArrayBuffer.isView(value)) return must("a list", value);
+      for (let n = 0; n < value.length; n++) {
+        const found = check(value[n]);
+        if (found !== undefined) return within(\`[\${n}]\`, found);
+      }
+      return undefined;
+    };
   }
   if (type.tuple !== undefined) {
-    if (!Array.isArray(value) || value.length !== type.tuple.length) return must(at, \`a list of \${type.tuple.length}\`, value);
-    return first(type.tuple.map((each, n) => () => mistake(each, value[n], \`\${at}[\${n}]\`)));
+    const each = type.tuple.map(checkOf);
+    return (value) => {
+      if (!Array.isArray(value) || value.length !== each.length) return must(\`a list of \${each.length}\`, value);
+      for (let n = 0; n < each.length; n++) {
+        const found = each[n](value[n]);
+        if (found !== undefined) return within(\`[\${n}]\`, found);
+      }
+      return undefined;
+    };
   }
-  return undefined;
+  return () => undefined;
 };
-const first = (checks) => {
-  for (const check of checks) {
-    const found = check();
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
-const primitive = (type, value, at) => {
-  if (type === "string" || type === "char") return typeof value === "string" ? undefined : must(at, "a string", value);
-  if (type === "bool") return typeof value === "boolean" ? undefined : must(at, "true or false", value);
-  if (type === "u64" || type === "s64") return typeof value === "bigint" ? undefined : must(at, "a bigint", value);
-  if (type === "f32" || type === "f64") return typeof value === "number" ? undefined : must(at, "a number", value);
+const primitive = (type) => {
+  if (type === "string" || type === "char") return (value) => (typeof value === "string" ? undefined : must("a string", value));
+  if (type === "bool") return (value) => (typeof value === "boolean" ? undefined : must("true or false", value));
+  if (type === "u64" || type === "s64") return (value) => (typeof value === "bigint" ? undefined : must("a bigint", value));
+  if (type === "f32" || type === "f64") return (value) => (typeof value === "number" ? undefined : must("a number", value));
   const [least, greatest] = ranges[type];
-  return Number.isInteger(value) && value >= least && value <= greatest ? undefined : must(at, \`a whole number from \${least} to \${greatest}\`, value);
+  return (value) =>
+    Number.isInteger(value) && value >= least && value <= greatest ? undefined : must(\`a whole number from \${least} to \${greatest}\`, value);
 };
-const named = (def, value, at) => {
-  if (def.alias !== undefined) return mistake(def.alias, value, at);
-  if (def.enum !== undefined) return oneOf(at, def.enum, value);
-  if (!isObject(value)) return must(at, "an object", value);
-  if (def.record !== undefined) return first(def.record.map(([name, type]) => () => mistake(type, value[name], member(at, name))));
-  if (def.flags !== undefined) return undefined;
-  const wrong = oneOf(member(at, "tag"), def.variant.map(([name]) => name), value.tag);
-  if (wrong !== undefined) return wrong;
-  const payload = def.variant.find(([name]) => name === value.tag)[1];
-  return payload === null ? undefined : mistake(payload, value.val, member(at, "val"));
+const named = (def) => {
+  if (def.alias !== undefined) return checkOf(def.alias);
+  if (def.enum !== undefined) return oneOf(def.enum);
+  if (def.record !== undefined) {
+    const members = def.record.map(([name, type]) => [name, checkOf(type)]);
+    return (value) => {
+      if (!isObject(value)) return must("an object", value);
+      for (let n = 0; n < members.length; n++) {
+        const found = members[n][1](value[members[n][0]]);
+        if (found !== undefined) return within(members[n][0], found);
+      }
+      return undefined;
+    };
+  }
+  if (def.flags !== undefined) return (value) => (isObject(value) ? undefined : must("an object", value));
+  const tag = oneOf(def.variant.map(([name]) => name));
+  const payloads = Object.fromEntries(def.variant.map(([name, type]) => [name, type === null ? undefined : checkOf(type)]));
+  return (value) => {
+    if (!isObject(value)) return must("an object", value);
+    return within("tag", tag(value.tag)) ?? (payloads[value.tag] === undefined ? undefined : within("val", payloads[value.tag](value.val)));
+  };
 };
 
 /** A value that the contract does not allow. The call ends with an error that says so, because a trap would hide the message in a panic. */
@@ -76,25 +106,33 @@ const defect = ({ message, stack = "" }) => ({
 });
 
 /** The function with a check of its arguments. */
-export const checked = (name, params, call) => (...values) => {
-  const found = first(params.map(([param, type], n) => () => mistake(type, values[n], param)));
-  if (found !== undefined) throw new ContractError(\`\${name}: \${found}; \${remedy}\`);
-  return call(...values);
+export const checked = (name, params, call) => {
+  const each = params.map(([, type]) => checkOf(type));
+  return (...values) => {
+    for (let n = 0; n < each.length; n++) {
+      const found = each[n](values[n]);
+      if (found !== undefined) throw new ContractError(\`\${name}: \${sentence(found, params[n][0])}; \${remedy}\`);
+    }
+    return call(...values);
+  };
 };
 
 /** The verb with checks of its answer and of its fault. */
-export const checkedVerb = (verb, call, answer) => (request) => {
-  let value;
-  try {
-    value = call(request);
-  } catch (thrown) {
-    throw faultOf(verb, thrown);
-  }
-  if (value instanceof Promise) throw defect({ message: \`\${verb} answered a Promise: the functions of a delegate are synchronous, so remove async\` });
-  if (answer === undefined) return undefined;
-  const found = mistake(answer, value, "");
-  if (found !== undefined) throw defect({ message: \`\${verb} answered\${found.startsWith(":") ? "" : " "}\${found}; \${remedy}\` });
-  return value;
+export const checkedVerb = (verb, call, answer) => {
+  const check = answer === undefined ? undefined : checkOf(answer);
+  return (request) => {
+    let value;
+    try {
+      value = call(request);
+    } catch (thrown) {
+      throw faultOf(verb, thrown);
+    }
+    if (value instanceof Promise) throw defect({ message: \`\${verb} answered a Promise: the functions of a delegate are synchronous, so remove async\` });
+    if (check === undefined) return undefined;
+    const found = check(value);
+    if (found !== undefined) throw defect({ message: \`\${verb} answered\${found.at === "" ? "" : " "}\${sentence(found, "")}; \${remedy}\` });
+    return value;
+  };
 };
 
 /** The fault of what a verb threw: a fault, the fault of a capability, or a mistake. Any other exception stays. */
@@ -102,8 +140,9 @@ const faultOf = (verb, thrown) => {
   if (thrown instanceof ContractError) return defect(thrown);
   if (thrown instanceof Error || (isObject(thrown) && "payload" in thrown)) return thrown;
   if (!isObject(thrown)) return defect({ message: \`\${verb} threw \${shown(thrown)}: throw an Error; \${faultForm}\` });
-  const found = mistake({ ref: "types.fault" }, thrown, "");
-  return found === undefined ? thrown : defect({ message: \`\${verb} threw \${found}; \${faultForm}\` });
+  const found = faultCheck(thrown);
+  return found === undefined ? thrown : defect({ message: \`\${verb} threw \${sentence(found, "")}; \${faultForm}\` });
 };
+const faultCheck = checkOf({ ref: "types.fault" });
 `;
 }

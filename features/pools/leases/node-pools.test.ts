@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AddressBlock, type BlockClaim, blockName } from "../rules/address-block.ts";
 import { type AddressPool, poolFinalizer } from "../rules/address-pool.ts";
+import { candidates } from "../rules/next-block.ts";
 import { poolOf } from "../rules/testing/read-pool.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok } from "../../../src/fault/result.ts";
@@ -153,6 +154,25 @@ describe("a claim", () => {
     const { claims } = await started();
     await Promise.all([claims.claim(whole), claims.claim(whole), claims.claim(whole)]);
     expect(api.blocks.size).toBe(1);
+  });
+
+  test("in a large pool that is half used is made without a list of all blocks, which each of a thousand nodes would get", async () => {
+    const pool = poolOf({ ranges: [{ subnet: "10.48.0.0/12" }], blockSize: 256 });
+    api.pools = { ...pool, finalizers: [poolFinalizer] };
+    const taken = new Set<number>();
+    for (let node = 0; node < 1000; node++) {
+      for (const block of candidates(pool, 4, `node-${node}`, taken).take(2)) {
+        taken.add(block.index);
+        const claim = { pool: "storage", ...block, node: `node-${node}`, holder: "h", freeAfterSeconds: 600 };
+        await api.claim(claim);
+      }
+    }
+    const large = [{ family: 4, first: 0x0a_30_00_00n, last: 0x0a_3f_ff_ffn }] as const;
+    for (let node = 0; node < 40; node++) {
+      const { claims } = await started(`new-${node}`, new PoolDirectory(join(root, `new-${node}`)));
+      expect(await claims.claim(large)).toEqual(ok(undefined));
+    }
+    expect([api.blocks.size, api.poolLists]).toEqual([2040, 0]);
   });
 
   test("passes over other nodes' blocks, until the pool is full", async () => {

@@ -16,8 +16,13 @@ import type { NodeBlocks } from "./node-blocks.ts";
 const fullMs = 2_000;
 /** Milliseconds for which a pool with free addresses counts as such: runtimes send STATUS every few seconds. */
 const freeMs = 10_000;
-/** Refused claims after which the pool's blocks are listed: a list of all blocks by each node that meets one other node grows with the cluster's square. */
-const refusalsBeforeListing = 4;
+/**
+ * Refused claims after which the pool's blocks are listed: a list of all blocks by each node that meets one other node grows with the cluster's square. In a
+ * half-used pool a search meets four blocks of others in one of ten claims, so a large pool's list, which costs as much as many claims, comes later.
+ */
+const refusalsBeforeListing = { least: 4, most: 32 } as const;
+/** Blocks of a pool for each refused claim before its list. */
+const blocksOfRefusal = 256;
 /** While the pool's status says that no address is free, its blocks are listed that many milliseconds for each of them apart, at most `maxListingMs`. */
 const listingMsOfBlock = 20;
 const maxListingMs = 300_000;
@@ -139,6 +144,7 @@ export class PoolClaims {
     let taken = new Set(this.#ownIndexes());
     // The API refuses a number whose object is malformed, and the list leaves the object out.
     const refused = new Set<number>();
+    const refusals = refusalsOf(pool);
     let isListed = false;
     for (;;) {
       const block = firstWith(pool, node, taken, spans);
@@ -160,7 +166,7 @@ export class PoolClaims {
         const why = `AddressPool ${pool.name}: the API refused ${refused.size} blocks that its list does not have`;
         return failed(fault("POOL_UNAVAILABLE", why));
       }
-      if (block === undefined || refused.size % refusalsBeforeListing === 0) {
+      if (block === undefined || refused.size % refusals === 0) {
         const own = this.#blocks.blocks.length;
         const listed = await this.#taken(terms.value);
         if (!listed.ok) return listed;
@@ -274,6 +280,13 @@ interface Terms {
   readonly pool: AddressPool;
   readonly node: string;
   readonly api: BlockApi;
+}
+
+/** Refused claims after which this pool's blocks are listed. */
+function refusalsOf(pool: AddressPool): number {
+  const blocks = blockNumbers(pool).reduce((sum, { count }) => sum + count, 0);
+  const { least, most } = refusalsBeforeListing;
+  return Math.min(Math.max(Math.floor(blocks / blocksOfRefusal), least), most);
 }
 
 /** The first block that the node should try: a block with assignable addresses of `spans`, which have one family. */

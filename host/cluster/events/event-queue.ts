@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject } from "../../../src/json/document.ts";
-import { backoffMs } from "../../../src/kube/backoff.ts";
+import { backoffMs, pauseBefore } from "../../../src/kube/backoff.ts";
 import { type EventContent, eventsPath, eventText, type InvolvedObject } from "../../../src/kube/event.ts";
 import { shortHash } from "../../system/ids.ts";
 import type { Clock } from "../../system/clock.ts";
@@ -165,7 +165,7 @@ export class EventQueue {
     const now = this.#init.clock.now();
     const ownMs = backoffMs(event.failures++, this.#random, maxPauseMs);
     if (this.#pausedUntil <= now) {
-      this.#pausedUntil = now + Math.max(serverMs, backoffMs(this.#failures++, this.#random, maxPauseMs));
+      this.#pausedUntil = now + pauseBefore(this.#failures++, this.#random, serverMs, maxPauseMs);
     }
     return Math.max(ownMs, serverMs, this.#pausedUntil - now);
   }

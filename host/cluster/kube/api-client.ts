@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { isAbsence } from "../../../src/kube/absence.ts";
-import { backoffMs, serverPauseMs } from "../../../src/kube/backoff.ts";
+import { pauseBefore, serverPauseMs } from "../../../src/kube/backoff.ts";
 import type { ApiRequest, Outcome } from "./api-request.ts";
 import type { Clock } from "../../system/clock.ts";
 import { Connection } from "./connection.ts";
@@ -146,7 +146,7 @@ export class ApiClient {
         const hopeless = verdict.kind === "API_UNTRUSTED" && !fresh;
         if (hopeless || spent - refusedAt > maxWaitMs) return this.#gaveUp(request, setbacks, spent);
       }
-      const wait = Math.max(verdict.pauseMs ?? 0, backoffMs(setbacks.length - 1, random));
+      const wait = pauseBefore(setbacks.length - 1, random, verdict.pauseMs ?? 0);
       if (spent + wait + Math.min(minAttemptMs, budget * minShareOfAttempt) >= budget)
         return this.#gaveUp(request, setbacks, spent);
       await sleep(wait);

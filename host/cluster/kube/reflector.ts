@@ -8,7 +8,7 @@ import { type ObjectHandling, ReflectedObjects } from "./reflected-objects.ts";
 import { maxSilenceMs, watch } from "./watch-stream.ts";
 import type { Clock } from "../../system/clock.ts";
 import { pause } from "../../system/pause.ts";
-import { backoffMs } from "../../../src/kube/backoff.ts";
+import { pauseBefore } from "../../../src/kube/backoff.ts";
 import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
 
 /** Settings of a reflector. */
@@ -202,7 +202,7 @@ export class Reflector<T> {
       if (step.kind === "failed") this.#fail(step.why);
       const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
       const requested = step.kind === "failed" ? (step.pauseMs ?? 0) : 0;
-      await pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)), this.#attempt.signal);
+      await pause(pauseBefore(failures, this.#random, requested, maxMs), this.#attempt.signal);
       failures += 1;
     }
   }

@@ -2,7 +2,7 @@
 // growing pause after a failure.
 
 import type { Clock } from "../../system/clock.ts";
-import { backoffMs } from "../../../src/kube/backoff.ts";
+import { pauseBefore } from "../../../src/kube/backoff.ts";
 
 /**
  * The outcome of the work on a key. `again`: work is due again after some ms. `failed`: try again with a growing pause. `conflict`: the same, but
@@ -151,7 +151,7 @@ export class WorkQueue {
     const isDue = this.#again.delete(key);
     if (isTriedAgain) {
       const pauseMs = outcome.kind === "failed" ? (outcome.pauseMs ?? 0) : 0;
-      this.add(key, Math.max(pauseMs, backoffMs(failures, this.#random, maxPauseMs)));
+      this.add(key, pauseBefore(failures, this.#random, pauseMs, maxPauseMs));
     } else if (isDue) this.add(key);
     else if (outcome.kind === "again") this.add(key, Math.max(1, outcome.afterMs));
     this.#next();

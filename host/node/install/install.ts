@@ -1,11 +1,13 @@
 // Installs a release of Plexus on a node while pods start. All files are first written under temporary names, then their programs are run once, and
 // only then each file gets its name, by one rename. Until the first rename a failure leaves the node as it was.
 
-import { renameSync, rmSync } from "node:fs";
+import { realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { makeDirectory } from "../../store/files/make-directory.ts";
+import { type CodeCaches, makeCodeCaches } from "./code-caches.ts";
+import { guestScript } from "./code-cache-names.ts";
 import { placeCode, stageCode, switchCode } from "./code-directory.ts";
 import { type RemovedEngine, removeEngine } from "./earlier-installation.ts";
 import { lockInstallation } from "./install-lock.ts";
@@ -26,6 +28,8 @@ export interface NodeInstallation extends InstalledPlaces {
   readonly oneShot: "node" | "off";
   /** `all`, `none`, or names separated by commas. */
   readonly components: string;
+  /** Whether the release's own sandbox processes get a code cache, too: a container's daemon runs from the release, and not from the node. */
+  readonly ownCaches: boolean;
 }
 
 /** The document that `plexusctl install -o json` prints. Paths are the node's. */
@@ -43,6 +47,8 @@ export interface InstallReport {
   readonly removed: readonly string[];
   /** The programs that ran before the switch; null in a dry run. */
   readonly tried: TriedPrograms | null;
+  /** V8's code caches; null in a dry run. */
+  readonly codeCaches: CodeCaches | null;
 }
 
 /** Installs, or reports the changes. Faults INSTALL_REFUSED, STORE_FAILED; the node then has its previous programs. */
@@ -57,7 +63,7 @@ export function install(installation: NodeInstallation): Result<InstallReport> {
   const { oneShot } = installation;
   if (installation.dryRun) {
     const plan = makePlan(release, cniBin, home, oneShot);
-    return plan.ok ? ok(reportOf(installation, plan.value, obsoleteOf(plan.value, true), null)) : plan;
+    return plan.ok ? ok(reportOf(installation, plan.value, obsoleteOf(plan.value, true), { tried: null, codeCaches: null })) : plan;
   }
   for (const directory of oneShot === "off" ? [cniBin] : [cniBin, home]) {
     const made = makeNodeDirectory(installation.root, directory);
@@ -77,7 +83,7 @@ export function install(installation: NodeInstallation): Result<InstallReport> {
 function carryOut(installation: NodeInstallation, plan: InstallPlan): Result<InstallReport> {
   if (isComplete(plan)) {
     const tried = tryPrograms(plan.shim.path, plan.home);
-    return tried.ok ? ok(reportOf(installation, plan, nothingRemoved, tried.value)) : tried;
+    return tried.ok ? ok(reportOf(installation, plan, nothingRemoved, { tried: tried.value, codeCaches: cachesOf(installation, plan) })) : tried;
   }
   const staged = stage(plan);
   if (!staged.ok) return staged;
@@ -92,12 +98,30 @@ function carryOut(installation: NodeInstallation, plan: InstallPlan): Result<Ins
   try {
     const oldCode = switchTo(plan);
     const { removed, kept } = obsoleteOf(plan, false);
-    return ok(reportOf(installation, plan, { removed: [...oldCode, ...removed], kept }, tried.value));
+    const made = { tried: tried.value, codeCaches: cachesOf(installation, plan) };
+    return ok(reportOf(installation, plan, { removed: [...oldCode, ...removed], kept }, made));
   } catch (error) {
     return failed(storeFault("installing into", plan.home ?? plan.cniBin, error));
   } finally {
     removeStaged(plan);
   }
+}
+
+/** Makes the code caches with the Node that reads them, after the switch: programs work without a cache, and a new one gets its name by a rename. */
+function cachesOf({ from, ownNode, ownCaches, root }: NodeInstallation, { home, code }: InstallPlan): CodeCaches {
+  const ofNode =
+    home === undefined || code === undefined ? nothingCached : makeCodeCaches(join(home, "bin/node"), join(home, code.name));
+  const own = ownCaches ? makeCodeCaches(ownNode, realpathSync(join(from, "engine")), [guestScript]) : nothingCached;
+  return {
+    written: [...ofNode.written.map((path) => pathOnNode(root, path)), ...own.written],
+    failed: ofNode.failed ?? own.failed,
+  };
+}
+
+const nothingCached: CodeCaches = { written: [], failed: null };
+
+function pathOnNode(root: string, path: string): string {
+  return root === "/" ? path : path.slice(root.replace(/\/$/, "").length);
 }
 
 const nothingRemoved: RemovedEngine = { removed: [], kept: [] };
@@ -187,10 +211,9 @@ function reportOf(
   installation: NodeInstallation,
   plan: InstallPlan,
   { removed, kept }: RemovedEngine,
-  tried: TriedPrograms | null,
+  made: Pick<InstallReport, "tried" | "codeCaches">,
 ): InstallReport {
-  const onNode = (path: string): string =>
-    installation.root === "/" ? path : path.slice(installation.root.replace(/\/$/, "").length);
+  const onNode = (path: string): string => pathOnNode(installation.root, path);
   const files = [...plan.homeFiles, ...plan.components, plan.shim];
   const code =
     plan.code === undefined || plan.home === undefined ? [] : [{ ...plan.code, path: join(plan.home, plan.code.name) }];
@@ -203,6 +226,6 @@ function reportOf(
     unchanged: all.filter(({ isInPlace }) => isInPlace).length,
     kept: [...plan.kept, ...kept].map(({ path, why }) => ({ path: onNode(path), why })),
     removed: removed.map(onNode),
-    tried,
+    ...made,
   };
 }

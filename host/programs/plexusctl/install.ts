@@ -23,13 +23,17 @@ export async function installCommand(line: Invocation): Promise<CommandResult | 
 }
 
 /** The report as text. */
-export function installText({ dryRun, home, cniBin, written, unchanged, kept, removed }: InstallReport): string {
+export function installText({ dryRun, home, cniBin, written, unchanged, kept, removed, codeCaches }: InstallReport): string {
   const would = dryRun ? "would be " : "";
   const places = home === null ? join(cniBin, "plexus") : `${join(cniBin, "plexus")} and ${home}`;
   const lines = [
     ...written.map((path) => `${path}: ${would}written`),
     ...removed.map((path) => `${path}: ${would}removed (an earlier installation)`),
     ...kept.map(({ path, why }) => `${path}: stays: ${why}`),
+    ...(codeCaches?.written ?? []).map((path) => `${path}: made`),
+    ...(codeCaches === null || codeCaches.failed === null
+      ? []
+      : [`plexus: V8's code caches are missing, so programs start more slowly: ${codeCaches.failed}`]),
     `plexus: ${dryRun ? "would install" : "installed"} ${places} (files written: ${written.length}, unchanged: ${unchanged})`,
   ];
   return `${lines.join("\n")}\n`;
@@ -84,6 +88,7 @@ function readInstallOptions(line: Invocation): InstallOptions | CommandLineMista
     root: resolve(valueOf(line, "root") ?? "/"),
     oneShot: valueOf(line, "one-shot") === "off" ? "off" : "node",
     components: valueOf(line, "components") ?? "all",
+    ownCaches: flags.has("own-caches"),
     dryRun: flags.has("dry-run"),
   } as const;
   const foreign = purgeState === undefined ? undefined : foreignBelow(purgeState, target);

@@ -1,8 +1,6 @@
 // Estimated bytes of V8's machine code for each instruction: the larger of the two compilers' code, on x86-64, rounded up. A memory access or an
 // addition has some ten bytes; a few instructions have many more.
 
-import type { Instructions } from "../binary/instructions.ts";
-
 /** The frame of a function and its meter. */
 export const codeBytesOfFunction = 150;
 /** One value that a branch, a block or a call moves. */
@@ -25,8 +23,8 @@ set(220, [0x6d, 0x70], [0x7f, 0x82]); // division
 set(280, [0xa8, 0xab], [0xae, 0xb1]); // conversions that trap
 set(60, [0x77, 0x78], [0x89, 0x8a], [0xb2, 0xbb], [0x96, 0x98], [0xa4, 0xa6]); // rotation; conversion to floats; min, max, copysign
 
-/** The estimate for the last instruction without the values that it moves. */
-export function codeBytesOf({ opcode, operation }: Instructions): number {
+/** The estimate for an instruction without the values that it moves. `operation`: the number after a prefix. */
+export function codeBytesOf(opcode: number, operation: number): number {
   if (opcode === 0xfd) return ofVector;
   if (opcode === 0xfc) return operation < 8 ? ofVector : ofBulk;
   return plain[opcode] ?? ofOther;

@@ -9,7 +9,7 @@ import type { WorkBudget } from "../binary/work-budget.ts";
 import type { CoreFunctionType } from "../binary/core-types.ts";
 import { CodeCosts, type CodeTypes } from "./code-costs.ts";
 import { quantum } from "../linker/meter.ts";
-import { joined, leb, signedLeb } from "../binary/writer.ts";
+import { ByteWriter, joined, leb, lebLength, signedLeb } from "../binary/writer.ts";
 
 /** Cost of an instruction on a whole memory or table: the guest calls the host after four of them. */
 const bulkCost = quantum / 4;
@@ -26,6 +26,13 @@ interface MeteredPlace {
   /** Offset of the instruction before which the cost is subtracted. */
   readonly at: number;
   cost: number;
+}
+
+interface MeteredBody {
+  readonly body: Reader;
+  readonly places: readonly MeteredPlace[];
+  /** Bytes of the body with its meter. */
+  readonly length: number;
 }
 
 /** The facts about a module that the meter needs to measure the module's code. */
@@ -46,14 +53,21 @@ export function meteredCode(
   budget: WorkBudget,
 ): Uint8Array {
   const meter = new MeterInserter(indices, module, budget);
-  const bodies: Uint8Array[] = [];
+  const bodies: MeteredBody[] = [];
   reader.count("function bodies");
   for (const type of module.definedFunctions) {
     const body = reader.take(reader.u32("a body's size"), "a function body");
-    bodies.push(meter.body(body, type));
+    bodies.push(meter.measured(body, type));
   }
-  const all = [...bodies, ...further].flatMap((body) => [leb(body.length), body]);
-  return joined([leb(bodies.length + further.length), ...all]);
+  const lengths = [...bodies, ...further].map(({ length }) => lebLength(length) + length);
+  const writer = new ByteWriter(lengths.reduce((sum, length) => sum + length, lebLength(lengths.length)));
+  writer.leb(lengths.length);
+  for (const body of bodies) meter.write(body, writer);
+  for (const body of further) {
+    writer.leb(body.length);
+    writer.part(body);
+  }
+  return writer.bytes;
 }
 
 /** The body of the function that calls the host, through the only entry of `table`, and then refills the counter. */
@@ -78,6 +92,8 @@ class MeterInserter {
   readonly #spaces: IndexSpaces;
   readonly #budget: WorkBudget;
   readonly #costs: CodeCosts;
+  /** Costs as LEB128: most of a component's places have one of some hundred costs. */
+  readonly #encodedCosts = new Map<number, Uint8Array>();
 
   constructor({ counter, meterCall }: MeterIndices, module: MeteredModule, budget: WorkBudget) {
     this.#spaces = module.counts;
@@ -96,16 +112,35 @@ class MeterInserter {
     ]);
   }
 
-  body(body: Reader, type: CoreFunctionType): Uint8Array {
+  /** Finds the places of a body. */
+  measured(body: Reader, type: CoreFunctionType): MeteredBody {
     const places = meteredPlaces(body, type, this.#spaces, this.#budget, this.#costs);
-    const parts: Uint8Array[] = [];
+    const fixed = this.#prefix.length + this.#suffix.length;
+    const length = places.reduce((sum, { cost }) => sum + fixed + this.#cost(cost).length, body.end - body.start);
+    return { body, places, length };
+  }
+
+  /** Writes a body's length, and the body with its meter. */
+  write({ body, places, length }: MeteredBody, writer: ByteWriter): void {
+    writer.leb(length);
     let copied = body.start;
     for (const { at, cost } of places) {
-      parts.push(body.slice(copied, at), this.#prefix, signedLeb(cost), this.#suffix);
+      writer.part(body.slice(copied, at));
+      writer.part(this.#prefix);
+      writer.part(this.#cost(cost));
+      writer.part(this.#suffix);
       copied = at;
     }
-    parts.push(body.slice(copied, body.end));
-    return joined(parts);
+    writer.part(body.slice(copied, body.end));
+  }
+
+  #cost(cost: number): Uint8Array {
+    let encoded = this.#encodedCosts.get(cost);
+    if (encoded === undefined) {
+      encoded = signedLeb(cost);
+      this.#encodedCosts.set(cost, encoded);
+    }
+    return encoded;
   }
 }
 

@@ -147,10 +147,13 @@ export class Instructions {
 
   /** Reads an unsigned LEB128 number. */
   number(): number {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
+    const first = this.#byte();
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    let unit = 128;
+    for (let count = 1; count < 5; count += 1, unit *= 128) {
       const byte = this.#byte();
-      value += (byte & 0x7f) * 2 ** shift;
+      value += (byte & 0x7f) * unit;
       if (byte < 0x80) return value;
     }
     return refuse("a number in an instruction is not a 32-bit number", this.at);

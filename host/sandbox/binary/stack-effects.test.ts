@@ -66,7 +66,7 @@ test("FI-03: every allowed instruction changes the stack's height as V8 validate
     // Some opcodes in the range of the vector instructions are unassigned.
     if (effect === undefined) continue;
     checked += 1;
-    const assumed = stackEffect(instructions);
+    const assumed = stackEffect(instructions.opcode, instructions.operation);
     if (assumed !== effect) wrong.push(`${opcode.join()}: ${assumed}, V8 says ${effect}`);
   }
   expect(wrong).toEqual([]);

@@ -1,8 +1,6 @@
 // How an instruction changes the height of the operand stack. Calls, blocks and branches are not included: their types decide. An
 // instruction that is valid only with other operands is refused by V8, which validates all code.
 
-import type { Instructions } from "./instructions.ts";
-
 const plain = new Int8Array(256);
 const prefixed = new Int8Array(18);
 const vector = new Int8Array(0x114);
@@ -31,8 +29,8 @@ fill(vector, -1, [13, 14], [23, 23], [26, 26], [28, 28], [30, 30], [32, 32], [34
 fill(vector, -1, [101, 102], [107, 115], [118, 121], [123, 123], [130, 130], [133, 134], [139, 147], [149, 153], [155, 159]);
 fill(vector, -1, [171, 191], [203, 223], [228, 235], [240, 247], [0x100, 0x100], [0x10d, 0x112]);
 
-/** The change of the stack's height by the last instruction; for a branch, an `if` or a branch table: by its condition alone. */
-export function stackEffect({ opcode, operation }: Instructions): number {
+/** The change of the stack's height by an instruction; for a branch, an `if` or a branch table: by its condition alone. `operation`: the number after a prefix. */
+export function stackEffect(opcode: number, operation: number): number {
   const change = opcode === 0xfc ? prefixed[operation] : opcode === 0xfd ? vector[operation] : plain[opcode];
   return change ?? 0;
 }

@@ -46,3 +46,33 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   }
   return whole;
 }
+
+/** The length of an unsigned number as LEB128. */
+export function lebLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length += 1;
+  return length;
+}
+
+/** Writes many short parts into one array of a known length: an array for each part would take longer than the parts. */
+export class ByteWriter {
+  readonly bytes: Uint8Array;
+  #at = 0;
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length);
+  }
+
+  /** Writes an unsigned number as LEB128. */
+  leb(value: number): void {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.bytes[this.#at++] = (rest % 128) + 128;
+    this.bytes[this.#at++] = rest;
+  }
+
+  /** Writes a part. */
+  part(part: Uint8Array): void {
+    this.bytes.set(part, this.#at);
+    this.#at += part.length;
+  }
+}

@@ -203,6 +203,7 @@ tolerations:
 - --home={{ .Values.home }}
 - --one-shot={{ include "plexus.oneShot" . }}
 - --components={{ .Values.shippedComponents }}
+- --own-caches
 {{- end -}}
 
 {{- /* The volume through which plexusd and the agent see the plugins. */ -}}
