@@ -36,6 +36,7 @@ interface PoolProcess extends WatchedProcess {
 export class ProcessPool implements GuestRunner {
   readonly #starter: ProcessStarter;
   readonly #warm: number;
+  readonly #replacesWarm: boolean;
   readonly #maxProcesses: number;
   readonly #keepMs: number;
   readonly #processPerCall: boolean;
@@ -53,6 +54,7 @@ export class ProcessPool implements GuestRunner {
     this.#starter = new ProcessStarter(init, this.#memory);
     this.#maxProcesses = Math.max(1, init.maxProcesses ?? 4);
     this.#warm = Math.min(init.warm ?? 2, this.#maxProcesses);
+    this.#replacesWarm = init.replacesWarm ?? true;
     this.#idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
     this.#keepMs = init.keepMs ?? 10_000;
     this.#processPerCall = init.processPerCall ?? false;
@@ -221,7 +223,8 @@ export class ProcessPool implements GuestRunner {
     if (!this.#lacksWarm) return;
     // With a process for each call, every call takes a warm one. Otherwise only a new component does, and a start would take the CPU of calls.
     if (this.#processPerCall) this.#startWarm();
-    else if (this.#warmTimer === undefined) this.#warmTimer = setTimeout(() => this.#warmTimerEnded(), quietMs).unref();
+    else if (this.#replacesWarm && this.#warmTimer === undefined)
+      this.#warmTimer = setTimeout(() => this.#warmTimerEnded(), quietMs).unref();
   }
 
   #warmTimerEnded(): void {
