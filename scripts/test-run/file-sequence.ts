@@ -15,15 +15,18 @@ function rank({ project, moduleId }: TestSpecification): number {
   return project.name === "unit" ? 1 : 0;
 }
 
+const nameOf = ({ moduleId }: TestSpecification): string => relative(root, moduleId);
+
 /**
  * Files of one rank: first those that failed in this clone's last run, then long ones. A file that did not run in this clone yet has the duration that another
  * clone left: a clone whose runs had chosen files would otherwise begin with those, and end alone with a long one.
  */
 export class FileSequence extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const nameOf = ({ moduleId }: TestSpecification): string => relative(root, moduleId);
     const results = new Map(files.map((file) => [file, this.ctx.cache.getTestSpecificationResult(file)]));
-    const here = [...results].flatMap(([file, result]) => (result === undefined ? [] : [[nameOf(file), result.duration] as const]));
+    const here = [...results].flatMap(([file, result]) =>
+      result === undefined ? [] : [[nameOf(file), result.duration] as const],
+    );
     const durations = { ...readDurations(), ...Object.fromEntries(here) };
     const failed = (file: TestSpecification): number => (results.get(file)?.failed === true ? 0 : 1);
     const ordered = longestFirst(await super.sort(files), nameOf, durations).toSorted((a, b) => failed(a) - failed(b));
