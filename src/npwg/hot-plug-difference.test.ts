@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { hotPlugDifference, nextInterfaceName, requestsText, type SelectedAttachment } from "./hot-plug-difference.ts";
+import {
+  asksForDefaultRoute,
+  hotPlugDifference,
+  nextInterfaceName,
+  requestsText,
+  type SelectedAttachment,
+  selectsOtherNetworks,
+} from "./hot-plug-difference.ts";
 import type { NetworkSelection } from "./network-selection.ts";
 import { profileNamed } from "./profile.ts";
 import { parseSelection } from "./selection.ts";
@@ -106,4 +113,33 @@ test("requests are the same text in every order of keys, and {} without any", ()
   if (plain === undefined || one === undefined || other === undefined) throw new Error("three selections were expected");
   expect(requestsText(plain)).toBe("{}");
   expect(requestsText(one)).toBe(requestsText(other));
+});
+
+describe("an annotation beside attachments without facts", () => {
+  const plain = (...sources: readonly string[]) =>
+    sources.map((source) => ({ source: source.replace("?", ""), isSelected: !source.endsWith("?") }));
+
+  test("selects no other networks where each selection has an attachment of its own, in any order", () => {
+    expect(selectsOtherNetworks(selected("a,b,a"), plain("shop/a", "shop/a", "shop/b"))).toBe(false);
+    expect(selectsOtherNetworks(selected(""), [])).toBe(false);
+  });
+
+  test("selects another network where a selection has none", () => {
+    expect(selectsOtherNetworks(selected("a"), [])).toBe(true);
+    expect(selectsOtherNetworks(selected("a,a"), plain("shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), plain("other/a?"))).toBe(true);
+  });
+
+  test("selects other networks where an attachment that a selection made is left, and not where only others are left", () => {
+    expect(selectsOtherNetworks(selected("a"), plain("shop/b", "shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), plain("shop/b?", "shop/a"))).toBe(false);
+    expect(selectsOtherNetworks(selected(""), plain("shop/b?", "shop/c"))).toBe(true);
+  });
+});
+
+test("a selection asks for the default route by its own request for it", () => {
+  const [plainOne, route] = selected([{ name: "a" }, { name: "a", "default-route": ["10.0.0.1"] }]);
+  if (plainOne === undefined || route === undefined) throw new Error("two selections were expected");
+  expect([plainOne, route].map((each) => asksForDefaultRoute(requestsText(each)))).toEqual([false, true]);
+  expect(["null", "5", '"defaultRoute"'].map(asksForDefaultRoute)).toEqual([false, false, false]);
 });
