@@ -100,16 +100,17 @@ describe("a native plugin that a delegate calls", () => {
   });
 });
 
-describe("a plugin's result that a definition brings", () => {
-  const refusedResult = (...plugins: readonly object[]) => {
-    const read = plugins.map((plugin) => {
-      const conf = parsePluginConf(JSON.stringify(plugin), "the plugin");
-      if (!conf.ok) throw new Error(conf.fault.msg);
-      return conf.value;
-    });
-    return broughtResultRefusal(definition, read);
-  };
+/** The refusal of a definition with these plugins. */
+function refusedResult(...plugins: readonly object[]) {
+  const read = plugins.map((plugin) => {
+    const conf = parsePluginConf(JSON.stringify(plugin), "the plugin");
+    if (!conf.ok) throw new Error(conf.fault.msg);
+    return conf.value;
+  });
+  return broughtResultRefusal(definition, read);
+}
 
+describe("a plugin's result that a definition brings", () => {
   test.each(["prevResult", "prevresult", "PREVRESULT"])("is refused under the key %s, in whichever plugin", (key) => {
     const refusal = refusedResult({ type: "bridge", mtu: 1400 }, { type: "portmap", snat: true, [key]: {} });
     expect(refusal).toMatchObject({

@@ -115,10 +115,12 @@ test("requests are the same text in every order of keys, and {} without any", ()
   expect(requestsText(one)).toBe(requestsText(other));
 });
 
-describe("an annotation beside attachments without facts", () => {
-  const plain = (...sources: readonly string[]) =>
-    sources.map((source) => ({ source: source.replace("?", ""), isSelected: !source.endsWith("?") }));
+/** Attachments of these sources. Only those without `?` at the end can come from a selection alone. */
+function plain(...sources: readonly string[]) {
+  return sources.map((source) => ({ source: source.replace("?", ""), isSelected: !source.endsWith("?") }));
+}
 
+describe("an annotation beside attachments without facts", () => {
   test("selects no other networks where each selection has an attachment of its own, in any order", () => {
     expect(selectsOtherNetworks(selected("a,b,a"), plain("shop/a", "shop/a", "shop/b"))).toBe(false);
     expect(selectsOtherNetworks(selected(""), [])).toBe(false);

@@ -27,6 +27,16 @@ const status = {
   [podNetworks]: [{ name: "blue", interfaceName: "net1", ips: ["10.0.0.1"] }],
 };
 
+/** Addresses of 10.0.THIRD.0/24. */
+function many(count: number, third: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `10.0.${third}.${index}`);
+}
+
+/** The names of the network's interface, for a pod with these annotations. */
+function namesOf(network: string, values: Readonly<Record<string, unknown>> = status): readonly string[] {
+  return interfaceNames(annotationsOf(values), network);
+}
+
 describe("a pod's addresses", () => {
   test("come from its status, by definition and by PodNetwork", () => {
     expect(addresses(status)).toEqual({
@@ -63,9 +73,6 @@ describe("a pod's addresses", () => {
     expect(podAddresses(() => text).size).toBe(0);
   });
 
-  const many = (count: number, third: number): readonly string[] =>
-    Array.from({ length: count }, (_, index) => `10.0.${third}.${index}`);
-
   test("are at most 64 of an entry, and 64 entries count", () => {
     expect(podAddresses(annotationsOf({ [definitions]: [{ name: "a/red", ips: many(65, 0) }] })).get("a/red")).toHaveLength(64);
     const entries = Array.from({ length: 65 }, (_, index) => ({ name: `a/n${index}`, ips: ["10.0.0.1"] }));
@@ -88,9 +95,6 @@ describe("a pod's addresses", () => {
 });
 
 describe("the names of an interface's network", () => {
-  const namesOf = (network: string, values: Readonly<Record<string, unknown>> = status): readonly string[] =>
-    interfaceNames(annotationsOf(values), network);
-
   test("are definitions first, then PodNetworks, each once", () => {
     expect(namesOf("podnetwork/blue")).toEqual(["a/red", "podnetwork/blue"]);
     expect(namesOf("a/red")).toEqual(["a/red", "podnetwork/blue"]);
