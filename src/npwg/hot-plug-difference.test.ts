@@ -116,26 +116,26 @@ test("requests are the same text in every order of keys, and {} without any", ()
 });
 
 /** Attachments of these sources. Only those without `?` at the end can come from a selection alone. */
-function plain(...sources: readonly string[]) {
+function attachedFrom(...sources: readonly string[]) {
   return sources.map((source) => ({ source: source.replace("?", ""), isSelected: !source.endsWith("?") }));
 }
 
 describe("an annotation beside attachments without facts", () => {
   test("selects no other networks where each selection has an attachment of its own, in any order", () => {
-    expect(selectsOtherNetworks(selected("a,b,a"), plain("shop/a", "shop/a", "shop/b"))).toBe(false);
+    expect(selectsOtherNetworks(selected("a,b,a"), attachedFrom("shop/a", "shop/a", "shop/b"))).toBe(false);
     expect(selectsOtherNetworks(selected(""), [])).toBe(false);
   });
 
   test("selects another network where a selection has none", () => {
     expect(selectsOtherNetworks(selected("a"), [])).toBe(true);
-    expect(selectsOtherNetworks(selected("a,a"), plain("shop/a"))).toBe(true);
-    expect(selectsOtherNetworks(selected("a"), plain("other/a?"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a,a"), attachedFrom("shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("other/a?"))).toBe(true);
   });
 
   test("selects other networks where an attachment that a selection made is left, and not where only others are left", () => {
-    expect(selectsOtherNetworks(selected("a"), plain("shop/b", "shop/a"))).toBe(true);
-    expect(selectsOtherNetworks(selected("a"), plain("shop/b?", "shop/a"))).toBe(false);
-    expect(selectsOtherNetworks(selected(""), plain("shop/b?", "shop/c"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("shop/b", "shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("shop/b?", "shop/a"))).toBe(false);
+    expect(selectsOtherNetworks(selected(""), attachedFrom("shop/b?", "shop/c"))).toBe(true);
   });
 });
 
