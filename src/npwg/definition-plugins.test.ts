@@ -34,6 +34,7 @@ describe("a native plugin", () => {
     [{ mtu: 1500 }, '"mtu" with the value "1500"'],
     [{ mtu: "1400" }, '"mtu" with the value "1400"'],
     [{ linkInContainer: true }, 'key "linkInContainer"'],
+    [{ master: ["eth1", "ens7"] }, ""],
     [{ master: ["eth1", "eth0"] }, '"master" with the value an array'],
     [{ master: { eth1: true } }, '"master" with the value an object'],
     [{ cniVersion: "1.0.0", name: "n", capabilities: { mac: true }, prevResult: {} }, ""],

@@ -63,6 +63,16 @@ describe("the difference between annotation and journal", () => {
     expect(difference("a@data", attached("a,a@data", "net1", "data"))).toEqual({ detach: ["net1"], attach: [] });
   });
 
+  test("gives an attachment with a generated name to a selection that takes any, before one with a requested name", () => {
+    expect(difference("a", attached("a@data,a", "data", "net2"))).toEqual({ detach: ["data"], attach: [] });
+  });
+
+  test("replaces no attachment that broke off: it is detached before the selection is attached", () => {
+    const broken = attached("a", "net1").map((each) => ({ ...each, whole: false }));
+    const { detach, attach } = hotPlugDifference(selected([{ name: "a", mac: "02:00:00:00:00:01" }]), broken);
+    expect([detach, attach.map(({ replaces }) => replaces)]).toEqual([["net1"], [undefined]]);
+  });
+
   test("names the attachment that a selection with other requests replaces, once", () => {
     const wanted = [
       { name: "a", mac: "02:00:00:00:00:01" },
