@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { foldersOf, mutationCounts, mutationPage, mutationPagePath, mutationPath, scoreOf } from "./mutation-page.ts";
 
@@ -8,6 +8,11 @@ function mutants(...statuses: readonly string[]): { readonly mutants: readonly {
 
 test("the mutation page is generated from the committed counts (npm run docs)", () => {
   expect(readFileSync(mutationPagePath, "utf8")).toBe(mutationPage(JSON.parse(readFileSync(mutationPath, "utf8"))));
+});
+
+test("each row is of a file that exists: the row of a renamed or deleted one is removed", () => {
+  const counts: object = JSON.parse(readFileSync(mutationPath, "utf8"));
+  expect(Object.keys(counts).filter((path) => !existsSync(path))).toEqual([]);
 });
 
 test("counts a report by file, without ignored and invalid mutants, and sums folders", () => {

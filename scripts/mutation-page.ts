@@ -92,8 +92,8 @@ survives if all tests pass: no test detects the change. The score is the share o
 
 Only unit tests run against mutants, because they need no privileges. So the score does not include the end-to-end tests. Error texts are
 mutated, too: such a mutant survives if the tests only compare the error's code. Some survivors have no visible effect
-(a cache that always misses, a check that another check repeats). Constants of a module are not mutated. Files without a
-row have not been measured yet. Stryker works in a copy of the tree.
+(a cache that always misses, a check that another check repeats). Constants of a module are not mutated. A file without a
+row has not been measured yet, or has nothing but types and constants. Stryker works in a copy of the tree.
 \`dist/mutation/report.html\` shows each survivor in its line.
 
 | folder | ${head}

@@ -15,15 +15,21 @@ function rank({ project, moduleId }: TestSpecification): number {
   return project.name === "unit" ? 1 : 0;
 }
 
+const nameOf = ({ moduleId }: TestSpecification): string => relative(root, moduleId);
+
 /**
- * Files of one rank are in vitest's order, failed and long ones of the last run first. A clone without a last run takes the durations that other
- * clones left.
+ * Files of one rank: first those that failed in this clone's last run, then long ones. A file that did not run in this clone yet has the duration that another
+ * clone left: a clone whose runs had chosen files would otherwise begin with those, and end alone with a long one.
  */
 export class FileSequence extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isNew = files.every((file) => this.ctx.cache.getTestSpecificationResult(file) === undefined);
-    const ordered = isNew ? longestFirst(sorted, ({ moduleId }) => relative(root, moduleId), readDurations()) : sorted;
+    const results = new Map(files.map((file) => [file, this.ctx.cache.getTestSpecificationResult(file)]));
+    const here = [...results].flatMap(([file, result]) =>
+      result === undefined ? [] : [[nameOf(file), result.duration] as const],
+    );
+    const durations = { ...readDurations(), ...Object.fromEntries(here) };
+    const failed = (file: TestSpecification): number => (results.get(file)?.failed === true ? 0 : 1);
+    const ordered = longestFirst(await super.sort(files), nameOf, durations).toSorted((a, b) => failed(a) - failed(b));
     return ordered.toSorted((a, b) => rank(a) - rank(b));
   }
 }

@@ -12,3 +12,8 @@ test.each([1, 11, 50, 105])("MO-14: the code %i stays", (code) => {
   const reason = fault("PLUGIN_FAILED", "x", { code });
   expect(needingDeletion(reason)).toBe(reason);
 });
+
+test("MO-14: without details of the plugin, the replaced code alone is named", () => {
+  const { details: _remedy, ...bare } = fault("PLUGIN_FAILED", "no such container", { code: 3 });
+  expect(needingDeletion(bare).details).toMatch(/^The plugin's code is 3, .* it needs one\.$/u);
+});

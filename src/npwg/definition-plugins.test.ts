@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { DefinitionRule } from "../configuration/keys/definition-keys.ts";
-import { delegatedPluginRefusal, nativePluginRefusal } from "./definition-plugins.ts";
+import { parsePluginConf } from "../cni/network-list.ts";
+import { broughtResultRefusal, delegatedPluginRefusal, nativePluginRefusal } from "./definition-plugins.ts";
 
 const definition = { namespace: "team-a", name: "net" };
 const empty: DefinitionRule = { namespaces: ["team-a"], native: {}, ipam: {}, grants: {}, files: [], pools: [] };
@@ -33,6 +34,7 @@ describe("a native plugin", () => {
     [{ mtu: 1500 }, '"mtu" with the value "1500"'],
     [{ mtu: "1400" }, '"mtu" with the value "1400"'],
     [{ linkInContainer: true }, 'key "linkInContainer"'],
+    [{ master: ["eth1", "ens7"] }, ""],
     [{ master: ["eth1", "eth0"] }, '"master" with the value an array'],
     [{ master: { eth1: true } }, '"master" with the value an object'],
     [{ cniVersion: "1.0.0", name: "n", capabilities: { mac: true }, prevResult: {} }, ""],
@@ -96,5 +98,29 @@ describe("a native plugin that a delegate calls", () => {
     expect(delegated("host-device", { device: "eth0" })).toContain('native plugin "host-device" is not allowed');
     expect(delegated("host-device", { device: "eth0", ipam: { type: "host-device" } })).toContain("is not allowed");
     expect(delegated("macvlan", { master: "eth1" })).toBe("");
+  });
+});
+
+/** The refusal of a definition with these plugins. */
+function refusedResult(...plugins: readonly object[]) {
+  const read = plugins.map((plugin) => {
+    const conf = parsePluginConf(JSON.stringify(plugin), "the plugin");
+    if (!conf.ok) throw new Error(conf.fault.msg);
+    return conf.value;
+  });
+  return broughtResultRefusal(definition, read);
+}
+
+describe("a plugin's result that a definition brings", () => {
+  test.each(["prevResult", "prevresult", "PREVRESULT"])("is refused under the key %s, in whichever plugin", (key) => {
+    const refusal = refusedResult({ type: "bridge", mtu: 1400 }, { type: "portmap", snat: true, [key]: {} });
+    expect(refusal).toMatchObject({
+      kind: "DEFINITION_FORBIDDEN",
+      msg: `NetworkAttachmentDefinition team-a/net: plugin "portmap": key "${key}" is not allowed: only Plexus sets it, so remove it`,
+    });
+  });
+
+  test("is no other key", () => {
+    expect(refusedResult({ type: "bridge", mtu: 1400, result: {} }, { type: "portmap" })).toBeUndefined();
   });
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { hotPlugDifference, nextInterfaceName, requestsText, type SelectedAttachment } from "./hot-plug-difference.ts";
+import {
+  asksForDefaultRoute,
+  hotPlugDifference,
+  nextInterfaceName,
+  requestsText,
+  type SelectedAttachment,
+  selectsOtherNetworks,
+} from "./hot-plug-difference.ts";
 import type { NetworkSelection } from "./network-selection.ts";
 import { profileNamed } from "./profile.ts";
 import { parseSelection } from "./selection.ts";
@@ -56,6 +63,16 @@ describe("the difference between annotation and journal", () => {
     expect(difference("a@data", attached("a,a@data", "net1", "data"))).toEqual({ detach: ["net1"], attach: [] });
   });
 
+  test("gives an attachment with a generated name to a selection that takes any, before one with a requested name", () => {
+    expect(difference("a", attached("a@data,a", "data", "net2"))).toEqual({ detach: ["data"], attach: [] });
+  });
+
+  test("replaces no attachment that broke off: it is detached before the selection is attached", () => {
+    const broken = attached("a", "net1").map((each) => ({ ...each, whole: false }));
+    const { detach, attach } = hotPlugDifference(selected([{ name: "a", mac: "02:00:00:00:00:01" }]), broken);
+    expect([detach, attach.map(({ replaces }) => replaces)]).toEqual([["net1"], [undefined]]);
+  });
+
   test("names the attachment that a selection with other requests replaces, once", () => {
     const wanted = [
       { name: "a", mac: "02:00:00:00:00:01" },
@@ -106,4 +123,35 @@ test("requests are the same text in every order of keys, and {} without any", ()
   if (plain === undefined || one === undefined || other === undefined) throw new Error("three selections were expected");
   expect(requestsText(plain)).toBe("{}");
   expect(requestsText(one)).toBe(requestsText(other));
+});
+
+/** Attachments of these sources. Only those without `?` at the end can come from a selection alone. */
+function attachedFrom(...sources: readonly string[]) {
+  return sources.map((source) => ({ source: source.replace("?", ""), isSelected: !source.endsWith("?") }));
+}
+
+describe("an annotation beside attachments without facts", () => {
+  test("selects no other networks where each selection has an attachment of its own, in any order", () => {
+    expect(selectsOtherNetworks(selected("a,b,a"), attachedFrom("shop/a", "shop/a", "shop/b"))).toBe(false);
+    expect(selectsOtherNetworks(selected(""), [])).toBe(false);
+  });
+
+  test("selects another network where a selection has none", () => {
+    expect(selectsOtherNetworks(selected("a"), [])).toBe(true);
+    expect(selectsOtherNetworks(selected("a,a"), attachedFrom("shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("other/a?"))).toBe(true);
+  });
+
+  test("selects other networks where an attachment that a selection made is left, and not where only others are left", () => {
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("shop/b", "shop/a"))).toBe(true);
+    expect(selectsOtherNetworks(selected("a"), attachedFrom("shop/b?", "shop/a"))).toBe(false);
+    expect(selectsOtherNetworks(selected(""), attachedFrom("shop/b?", "shop/c"))).toBe(true);
+  });
+});
+
+test("a selection asks for the default route by its own request for it", () => {
+  const [plainOne, route] = selected([{ name: "a" }, { name: "a", "default-route": ["10.0.0.1"] }]);
+  if (plainOne === undefined || route === undefined) throw new Error("two selections were expected");
+  expect([plainOne, route].map((each) => asksForDefaultRoute(requestsText(each)))).toEqual([false, true]);
+  expect(["null", "5", '"defaultRoute"'].map(asksForDefaultRoute)).toEqual([false, false, false]);
 });

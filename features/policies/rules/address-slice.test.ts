@@ -2,7 +2,6 @@
 
 import { expect, test } from "vitest";
 import { contentSize, distribute, maxAddresses, readSlice, sliceObject, type SliceEndpoint } from "./address-slice.ts";
-import { interfaceNames, podAddresses } from "../../../src/npwg/pod-addresses.ts";
 
 const endpoint = (index: number): SliceEndpoint => ({ addresses: [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`] });
 const endpoints = (count: number): readonly SliceEndpoint[] => Array.from({ length: count }, (_, index) => endpoint(index));
@@ -65,31 +64,4 @@ test("a slice that was written is read, and hostile ones are problems", () => {
   ]) {
     expect(readSlice(stored({ endpoints: wrong }))).toMatchObject({ ok: false });
   }
-});
-
-test("a pod's addresses come from its status, by definition and by PodNetwork", () => {
-  const annotations: Readonly<Record<string, string>> = {
-    "k8s.v1.cni.cncf.io/network-status": JSON.stringify([
-      { name: "cbr0", ips: ["10.244.0.2"], default: true },
-      { name: "a/red", interface: "net1", ips: ["10.0.0.1/24", "fd00::1", "x", 5] },
-      { name: "a/red", interface: "net2", ips: ["10.0.0.2"] },
-      null,
-      { name: "a/blue", interface: "net3" },
-    ]),
-    "plexus.dev/network-status": JSON.stringify([{ name: "blue", interfaceName: "net1", ips: ["10.0.0.1"] }]),
-  };
-  const found = podAddresses((key) => annotations[key]);
-  expect([...found].map(([network, addresses]) => [network, addresses.length])).toEqual([
-    ["cbr0", 1],
-    ["a/red", 3],
-    ["podnetwork/blue", 2],
-  ]);
-  const namesOf = (network: string) => interfaceNames((key) => annotations[key], network);
-  expect([namesOf("podnetwork/blue"), namesOf("a/red"), namesOf("a/blue"), namesOf("a/none")]).toEqual([
-    ["a/red", "podnetwork/blue"],
-    ["a/red", "podnetwork/blue"],
-    ["a/blue"],
-    ["a/none"],
-  ]);
-  for (const text of ["", "{", "5", "[[[", `[${"[".repeat(200)}`]) expect(podAddresses(() => text).size).toBe(0);
 });

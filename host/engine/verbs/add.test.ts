@@ -35,6 +35,16 @@ function add(selection: readonly object[]): Promise<StagedAnswer> {
   return stage.call({ verb: "ADD", args: stage.manifests.argsOf("web") });
 }
 
+test("a further network whose plugin prints no result is attached, with a warning that names the plugin; the default network needs a result", async () => {
+  stage.shim.on("macvlan", "ADD", () => ({}));
+  const added = await stage.succeed({ verb: "ADD" });
+  const why = 'network delegates[1] as net1: plugin type="macvlan" exited 0 but printed no result';
+  expect(added.warnings).toEqual([expect.stringContaining(why)]);
+  expect(added.warnings[0]).toContain("CNI section 5 requires a result");
+  stage.shim.on("portmap", "ADD", () => ({}));
+  expect((await stage.call({ verb: "ADD", containerId: "c2" })).status).not.toBe(0);
+});
+
 const undoing = ["DEL macvlan net1", "DEL portmap eth0", "DEL bridge eth0"];
 
 describe("the order of an ADD", () => {

@@ -104,6 +104,8 @@ describe("DEL with a journal entry", () => {
     ["an earlier DEL that failed", async () => (stage.shim.on("bridge", "DEL", broken), await del())],
     ["another boot", () => stage.edit(journal, (text) => text.replace(/"bootId":"[^"]*"/, '"bootId":"earlier"'))],
     ["another process, which may have been killed in a DEL", () => (stage.startedAt = new Date(Date.now() + 60_000))],
+    ["a DEL of a time that the entry does not tell", () => stage.edit(journal, (text) => text.replace(/,"begun":"[^"]*"/, ""))],
+    ["a removal of a network that broke off", () => stage.edit(journal, (text) => `${text}{"detaching":0}\n`)],
   ])("gives plugins no result with an address of another container after %s", async (_, happen) => {
     stage.delegates = stage.delegates.slice(0, 1);
     await stage.succeed({ verb: "ADD" });
@@ -120,6 +122,33 @@ describe("DEL with a journal entry", () => {
     // The other container's own DEL has its result again, because nobody else has the address.
     await stage.succeed({ verb: "DEL", containerId: "c2" });
     expect(stage.shim.calls.at(-1)?.configuration["prevResult"]).toBeDefined();
+  });
+
+  test("gives plugins no result with an address of another container once another attachment is undone", async () => {
+    stage.delegates = stage.delegates.slice(0, 2);
+    await stage.succeed({ verb: "ADD" });
+    await stage.succeed({ verb: "ADD", containerId: "c2" });
+    stage.edit(journal, (text) => `${text}{"undone":1}\n`);
+    const before = stage.shim.calls.length;
+    await stage.succeed({ verb: "DEL" });
+    const given = stage.shim.calls.slice(before).map(({ type, configuration: { prevResult } }) => [type, prevResult]);
+    expect(given).toEqual([
+      ["portmap", undefined],
+      ["bridge", undefined],
+    ]);
+  });
+
+  test("gives plugins their result where nothing can have freed an address, and reads no other entry for that", async () => {
+    stage.delegates = stage.delegates.slice(0, 1);
+    await stage.succeed({ verb: "ADD" });
+    await stage.succeed({ verb: "ADD", containerId: "c2" });
+    const before = stage.shim.calls.length;
+    await stage.succeed({ verb: "DEL" });
+    const given = stage.shim.calls.slice(before).map(({ type, configuration: { prevResult } }) => [type, prevResult]);
+    expect(given).toEqual([
+      ["portmap", expect.objectContaining({ ips: [expect.objectContaining({ address: "10.0.0.2/24" })] })],
+      ["bridge", expect.anything()],
+    ]);
   });
 
   test("undoes only the attachments that an earlier DEL left", async () => {

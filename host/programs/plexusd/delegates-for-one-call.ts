@@ -75,6 +75,7 @@ async function inSandboxProcesses(wasm: WasmConfiguration, cniDir: string | unde
     jail,
     processPerCall,
     warm: 1,
+    replacesWarm: false,
     maxProcesses: 1,
   });
   const { AdmittedComponents } = await import("../../sandbox/process/admitted-components.ts");

@@ -8,6 +8,11 @@ export interface PoolSettings extends Partial<ProcessSettings> {
   /** Number of processes without an owner that are started ahead while no call runs. */
   readonly warm?: number;
   /**
+   * Whether another warm process starts, while no call runs, after a call took one; default true. A pool for one call cannot know that another component follows.
+   * With `processPerCall` the next process starts in any case.
+   */
+  readonly replacesWarm?: boolean;
+  /**
    * Maximum number of processes that have calls or are starting; further calls wait. If suspended calls hold all of them, one further process
    * is allowed, because these calls may wait for another call.
    */

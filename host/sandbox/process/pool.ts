@@ -35,6 +35,7 @@ interface PoolProcess extends WatchedProcess {
 export class ProcessPool implements GuestRunner {
   readonly #starter: ProcessStarter;
   readonly #warm: number;
+  readonly #replacesWarm: boolean;
   readonly #maxProcesses: number;
   readonly #keepMs: number;
   readonly #processPerCall: boolean;
@@ -52,6 +53,7 @@ export class ProcessPool implements GuestRunner {
     this.#starter = new ProcessStarter(settings, this.#memory);
     this.#maxProcesses = Math.max(1, settings.maxProcesses ?? 4);
     this.#warm = Math.min(settings.warm ?? 2, this.#maxProcesses);
+    this.#replacesWarm = settings.replacesWarm ?? true;
     this.#idle = new IdleProcesses(settings.maxKept ?? defaultMaxKept);
     this.#keepMs = settings.keepMs ?? 10_000;
     this.#processPerCall = settings.processPerCall ?? false;
@@ -220,7 +222,8 @@ export class ProcessPool implements GuestRunner {
     if (!this.#lacksWarm) return;
     // With a process for each call, every call takes a warm one. Otherwise only a new component does, and a start would take the CPU of calls.
     if (this.#processPerCall) this.#startWarm();
-    else if (this.#warmTimer === undefined) this.#warmTimer = setTimeout(() => this.#warmTimerEnded(), quietMs).unref();
+    else if (this.#replacesWarm && this.#warmTimer === undefined)
+      this.#warmTimer = setTimeout(() => this.#warmTimerEnded(), quietMs).unref();
   }
 
   #warmTimerEnded(): void {

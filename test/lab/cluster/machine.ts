@@ -51,7 +51,8 @@ export function makeMachine(name: string, directory: string, programDirectories:
   const cgroup = cgroupOf(directory);
   const init = builtInit();
   makeDisk(disk, name);
-  const environment = [`PATH=${[machinePath, ...programDirectories].join(":")}`, "HOME=/root", "LANG=C.UTF-8"];
+  // containerd, runc and the kubelet collect garbage less often, as the other servers in Go (startChild).
+  const environment = [`PATH=${[machinePath, ...programDirectories].join(":")}`, "HOME=/root", "LANG=C.UTF-8", "GOGC=400"];
   let unshared: ChildProcess | undefined;
   let first = 0;
   const entering = (): readonly string[] => {
