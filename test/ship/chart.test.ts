@@ -642,7 +642,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         const isStrict = set.length > 0;
         expect(/\bprofile: strict\b/u.test(named("plexus-external-ports"))).toBe(isStrict);
         expect(/\bprofile\W+strict\b/u.test(named("plexus"))).toBe(isStrict);
-      expect(/\binvalidAnnotation: fail\b/u.test(named("plexus-external-ports"))).toBe(isStrict);
+        expect(/\binvalidAnnotation: fail\b/u.test(named("plexus-external-ports"))).toBe(isStrict);
       },
     );
 

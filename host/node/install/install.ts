@@ -63,7 +63,9 @@ export function install(installation: NodeInstallation): Result<InstallReport> {
   const { oneShot } = installation;
   if (installation.dryRun) {
     const plan = makePlan(release, cniBin, home, oneShot);
-    return plan.ok ? ok(reportOf(installation, plan.value, obsoleteOf(plan.value, true), { tried: null, codeCaches: null })) : plan;
+    return plan.ok
+      ? ok(reportOf(installation, plan.value, obsoleteOf(plan.value, true), { tried: null, codeCaches: null }))
+      : plan;
   }
   for (const directory of oneShot === "off" ? [cniBin] : [cniBin, home]) {
     const made = makeNodeDirectory(installation.root, directory);
@@ -83,7 +85,9 @@ export function install(installation: NodeInstallation): Result<InstallReport> {
 function carryOut(installation: NodeInstallation, plan: InstallPlan): Result<InstallReport> {
   if (isComplete(plan)) {
     const tried = tryPrograms(plan.shim.path, plan.home);
-    return tried.ok ? ok(reportOf(installation, plan, nothingRemoved, { tried: tried.value, codeCaches: cachesOf(installation, plan) })) : tried;
+    return tried.ok
+      ? ok(reportOf(installation, plan, nothingRemoved, { tried: tried.value, codeCaches: cachesOf(installation, plan) }))
+      : tried;
   }
   const staged = stage(plan);
   if (!staged.ok) return staged;
