@@ -6,42 +6,39 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Cluster } from "../lab/cluster/cluster.ts";
-import { leftOn, nothingLeft } from "../lab/cluster/left.ts";
-import { toolsDeployment } from "../lab/cluster/pods.ts";
+import { type LeftOnNode, leftOn, nothingLeft } from "../lab/cluster/left.ts";
+import { networkCommands, toolsDeployment, toolsPod } from "../lab/cluster/pods.ts";
 import { clusterWithImage } from "../lab/cluster/ready-cluster.ts";
 import { deployPlexus, explained, removePlexus } from "../lab/cluster/release.ts";
 import { missingCluster } from "../lab/cluster/requirements.ts";
 import { storageWith } from "../lab/cluster/storage.ts";
+import { componentGrants } from "../lab/component-grants.ts";
+import { type ComponentNetwork, componentNetworks } from "../lab/component-networks.ts";
 import { helm } from "../lab/kube/helm.ts";
+import type { NamespaceCommands } from "../lab/namespaces.ts";
 import { missingBuild } from "../lab/plexus.ts";
+import { missing } from "../lab/requires.ts";
 import { nativePlugins } from "../lab/wasm-only.ts";
 
-const components = ["bridge", "host-local", "portmap", "ptp"];
+const components = ["host-local", ...Object.keys(componentGrants)];
+/** The networks whose kind this kernel has. Further ones are tried in an emulated machine: test/node/attach/component-networks.test.ts. */
+const kinds = componentNetworks.filter(({ type, requires = [] }) => !missing(`pods with a network of ${type}`, ...requires));
 const skip = missingCluster("a cluster without native plugins", helm, () => missingBuild({ components }));
 
-/** Grants of the default network, and of the networks that the pods select. */
-const grants = {
-  bridge: {
-    log: {},
-    links: { bridges: ["cni0", "br-storage"], forwarding: true },
-    delegation: { plugins: ["host-local"] },
-  },
-  ptp: { log: {}, links: { networks: ["10.30.0.0/24"], forwarding: true }, delegation: { plugins: ["host-local"] } },
-  portmap: { log: {}, firewall: { hostPorts: ["8000-9000"] } },
-};
-
-const direct = {
+const definition = (name: string, plugins: readonly object[]): object => ({
   apiVersion: "k8s.cni.cncf.io/v1",
   kind: "NetworkAttachmentDefinition",
-  metadata: { name: "direct", namespace: "default" },
-  spec: {
-    config: JSON.stringify({
-      cniVersion: "1.0.0",
-      name: "direct",
-      plugins: [{ type: "ptp", ipam: { type: "host-local", subnet: "10.30.0.0/24" } }],
-    }),
-  },
-};
+  metadata: { name, namespace: "default" },
+  spec: { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) },
+});
+
+const direct = definition("direct", [{ type: "ptp", ipam: { type: "host-local", subnet: "10.30.0.0/24" } }]);
+
+/** Bridges of the networks stay on purpose until the end of the tests. */
+const withoutKindBridges = ({ links, ...others }: LeftOnNode): LeftOnNode => ({
+  ...others,
+  links: links.filter((name) => !name.startsWith("br-kind")),
+});
 
 describe.skipIf(skip)("a node without native plugins", () => {
   let cluster: Cluster;
@@ -56,7 +53,7 @@ describe.skipIf(skip)("a node without native plugins", () => {
       "--set",
       "nativePlugins=none",
       "--set-json",
-      `wasm.grants=${JSON.stringify(grants)}`,
+      `wasm.grants=${JSON.stringify(componentGrants)}`,
     );
   }, 1_800_000);
   afterAll(async () => {
@@ -99,6 +96,44 @@ describe.skipIf(skip)("a node without native plugins", () => {
     for (const { ips } of networksOfOther)
       await cluster.succeed("exec", one?.metadata?.name ?? "", "--", "ping", "-c", "1", "-W", "5", ips[0] ?? "");
     expect(await doctor()).toBe("no native plugin is used by any network of this node");
+  });
+
+  describe("a pod with a network of each kind of component", () => {
+    const removals: (() => Promise<void>)[] = [];
+    let before: LeftOnNode;
+    let pod: NamespaceCommands;
+    beforeAll(async () => {
+      const [node] = cluster.nodes;
+      for (const { type, plugins, prepare } of kinds) {
+        const remove = await prepare?.(node);
+        if (remove !== undefined) removals.push(remove);
+        await cluster.apply(definition(type, plugins));
+      }
+      before = withoutKindBridges(leftOn(node));
+      const selected = kinds.map(({ type, runtimeConfig = {} }) => ({ name: type, interface: type, ...runtimeConfig }));
+      await cluster.apply(toolsPod("kinds", { annotations: { "k8s.v1.cni.cncf.io/networks": JSON.stringify(selected) } }));
+      await cluster.succeed("wait", "--for=condition=Ready", "--timeout=120s", "pod/kinds").catch(async (error: unknown) => {
+        throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+      });
+      pod = networkCommands(node, await cluster.succeed("exec", "kinds", "--", "readlink", "/proc/self/ns/net"));
+    }, 300_000);
+    afterAll(async () => {
+      for (const remove of removals) await remove();
+    });
+
+    test.each(kinds)("has what $type promises", ({ type, prove }: ComponentNetwork) => {
+      expect(pod.links().map(({ name }) => name)).toContain(type);
+      prove({ node: cluster.nodes[0], pod, ifname: type });
+    });
+
+    test("leaves nothing on the node when it is deleted", async () => {
+      const [node] = cluster.nodes;
+      expect(await doctor()).toBe("no native plugin is used by any network of this node");
+      expect(nativePlugins(binaries())).toEqual(["loopback"]);
+      await cluster.succeed("delete", "pod", "kinds", "--timeout=120s");
+      await expect.poll(() => withoutKindBridges(leftOn(node))).toEqual(before);
+      for (const { proveGone } of kinds) proveGone?.(node);
+    });
   });
 
   test("detaches all pods, also the one that native plugins attached", async () => {

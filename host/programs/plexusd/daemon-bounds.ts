@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { nodeKubeconfigName } from "../../cluster/kube/in-cluster.ts";
 import { kubeletDirectory, podResourcesSocket } from "../../cluster/kubelet/kubelet-paths.ts";
 import { defaultMultusDirectory } from "../../../src/configuration/keys/place-keys.ts";
-import { defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
+import { defaultDeviceRecords, defaultLeaseDirectory } from "../../../src/configuration/keys/grant-keys.ts";
 import { readTemplate } from "../../../src/configuration/written-configuration.ts";
 import { deviceInfoDirectory } from "../../../src/npwg/device-info.ts";
 import { isDelegated, ownCgroup } from "../../sandbox/launcher/cgroups.ts";
@@ -67,6 +67,8 @@ export function rootSocketsOf(options: DaemonOptions): SocketsOfRoot {
 function userOf(uid: number, options: DaemonOptions): DaemonUser {
   const { open, shared, sharedAlone } = sharedDirectoriesOf(options);
   for (const path of open) made(path, 0o755);
+  // The directory above it is root's, so the daemon cannot make it at the first device.
+  made(defaultDeviceRecords, 0o700);
   // Only root may divide a cgroup that is delegated to root.
   const cgroup = isDelegated() ? ownCgroup() : undefined;
   return {
@@ -92,7 +94,7 @@ function sharedDirectoriesOf({
   return {
     open,
     // The DEL of a pod that Multus attached reads and removes Multus' files. A directory that is missing stays so.
-    shared: [...new Set([stateDir, defaultMultusDirectory, ...open, ...(credentials === undefined ? [] : [credentials])])],
+    shared: [...new Set([stateDir, defaultMultusDirectory, defaultDeviceRecords, ...open, ...(credentials === undefined ? [] : [credentials])])],
     // The directories of other sockets may be another program's, such as the kubelet's.
     sharedAlone: [...new Set([dirname(socket), dirname(statusSocket)])],
   };

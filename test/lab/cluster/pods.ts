@@ -1,6 +1,8 @@
 // Pods for tests on a cluster, of the image that every node has.
 
+import { inNamespace, type NamespaceCommands } from "../namespaces.ts";
 import { toolsImage } from "./images.ts";
+import type { ClusterNode } from "./node.ts";
 
 export interface ToolsPodInit {
   readonly namespace?: string;
@@ -44,4 +46,16 @@ function specOf({ node, spec = {} }: Omit<ToolsPodInit, "namespace" | "annotatio
     containers: [{ name: "main", image: toolsImage, imagePullPolicy: "Never" }],
     ...spec,
   };
+}
+
+/** Commands in the network namespace of a pod on this node. `link`: what `readlink /proc/self/ns/net` prints in the pod. Throws if the node has no such namespace. */
+export function networkCommands(node: ClusterNode, link: string): NamespaceCommands {
+  const inode = /\d+/u.exec(link)?.[0] ?? "";
+  const { stdout } = node.run(["sh", "-c", "stat -L -c '%i %n' /run/netns/*"]);
+  const path = stdout
+    .split("\n")
+    .find((line) => line.startsWith(`${inode} `))
+    ?.slice(inode.length + 1);
+  if (path === undefined) throw new Error(`no network namespace ${link} on ${node.name}: ${stdout}`);
+  return inNamespace(node.on(path));
 }

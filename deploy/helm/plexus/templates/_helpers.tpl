@@ -159,6 +159,9 @@ fsGroup: {{ .Values.daemon.uid | default 1999999999 | int64 }}
 {{- range .shareDirectories }}
 - --share-dir={{ . }}
 {{- end }}
+{{- if eq $.Values.nativePlugins "none" }}
+- --share-dir=/run/cni/tuning
+{{- end }}
 {{- with $.Values.externalPorts.ovs.socket }}
 - --connect-to={{ . }}
 {{- end }}
