@@ -10,10 +10,10 @@ import { KuryrWriter } from "./kuryr.ts";
 import { keepPortsAhead, observePortsAhead } from "./ports-ahead.ts";
 import { lookForOrphans } from "./orphans.ts";
 import { setPortMetrics } from "./port-metrics.ts";
-import { workOnPod } from "./pod-work.ts";
+import { type SelectionRules, workOnPod } from "./pod-work.ts";
 import { type ActiveLooks, type PortWork, workOnPort } from "./port-work.ts";
 import type { OwnedPort } from "./provider.ts";
-import type { ExternalPortSettings, SelectionRules } from "./provider-settings.ts";
+import type { ExternalPortSettings } from "./provider-settings.ts";
 
 const part = "externalports";
 /**

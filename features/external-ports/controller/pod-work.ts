@@ -3,15 +3,23 @@
 import type { PodFacts } from "../rules/wanted-ports.ts";
 import { externalPortObject, waitsForPorts, wantedPorts } from "../rules/wanted-ports.ts";
 import { externalPortName } from "../rules/external-port.ts";
+import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
 import { readPod } from "../../../src/npwg/pod.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { ApiObject } from "../../../host/cluster/kube/api-objects.ts";
 import type { PartContext } from "../../../host/controller/part.ts";
 import { outcomeOf } from "../../../host/controller/work/request-outcome.ts";
 import type { WorkOutcome } from "../../../host/cluster/work/work-queue.ts";
 import type { PortCollections } from "./collections.ts";
-import type { SelectionRules } from "./provider-settings.ts";
 import { portPath, portsPath } from "./status.ts";
 import { objectOf } from "../rules/values.ts";
+
+/** The keys of the nodes' configuration that decide which networks a pod gets. */
+export interface SelectionRules {
+  readonly profile: NpwgProfile;
+  /** The namespaces whose definitions a pod may select. */
+  readonly isolation: NamespacePolicy;
+}
 
 const done: WorkOutcome = { kind: "done" };
 

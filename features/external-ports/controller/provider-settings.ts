@@ -2,13 +2,13 @@
 
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import type { NamespacePolicy } from "../../../src/npwg/namespace-policy.ts";
-import { type NpwgProfile, profileOf } from "../../../src/npwg/profile.ts";
+import { profileOf } from "../../../src/npwg/profile.ts";
 import { httpProvider } from "./http-provider.ts";
 import type { KuryrSettings } from "./kuryr.ts";
 import { neutronSettings } from "./neutron/settings.ts";
 import { neutronProvider } from "./neutron/provider.ts";
 import { noopProvider } from "./noop.ts";
+import type { SelectionRules } from "./pod-work.ts";
 import type { PortProvider } from "./provider.ts";
 import { providerUrl } from "./provider-url.ts";
 
@@ -66,13 +66,6 @@ export interface ConfiguredProvider {
   readonly type: z.infer<typeof provider>["type"];
   readonly provider: PortProvider;
   readonly namespaces: readonly string[];
-}
-
-/** The keys of the nodes' configuration that decide which networks a pod gets. */
-export interface SelectionRules {
-  readonly profile: NpwgProfile;
-  /** The namespaces whose definitions a pod may select. */
-  readonly isolation: NamespacePolicy;
 }
 
 /** The content of the file. */

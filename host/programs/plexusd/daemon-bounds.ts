@@ -94,7 +94,15 @@ function sharedDirectoriesOf({
   return {
     open,
     // The DEL of a pod that Multus attached reads and removes Multus' files. A directory that is missing stays so.
-    shared: [...new Set([stateDir, defaultMultusDirectory, defaultDeviceRecords, ...open, ...(credentials === undefined ? [] : [credentials])])],
+    shared: [
+      ...new Set([
+        stateDir,
+        defaultMultusDirectory,
+        defaultDeviceRecords,
+        ...open,
+        ...(credentials === undefined ? [] : [credentials]),
+      ]),
+    ],
     // The directories of other sockets may be another program's, such as the kubelet's.
     sharedAlone: [...new Set([dirname(socket), dirname(statusSocket)])],
   };
