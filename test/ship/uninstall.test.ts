@@ -75,6 +75,7 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
   }
 
   test("a file's name brings no escape sequence and no line of its own to the terminal", () => {
+    configureBoth();
     configure("00-\u001B]0;title\u0007\u001B[2J\nevil: removed\u009B31m.conf", plexusConfiguration());
     const { stdout } = uninstall("--dry-run");
     expect(stdout).toContain("00- evil: removed.conf: would be renamed to ");

@@ -6,7 +6,7 @@ import { newChain, newRule } from "../../../host/capabilities/firewall/nf-tables
 import { newSet, setElements } from "../../../host/capabilities/firewall/nf-sets.ts";
 import type { Table } from "../../../host/capabilities/firewall/nf-request.ts";
 import type { NetlinkRequest } from "../../../host/system/netlink/message.ts";
-import { elementChanges, type PolicyTable, shapeOf, type TableChain } from "../rules/table.ts";
+import { elementChanges, type PolicyTable, shapeOf, type TableChain, type TableRule } from "../rules/table.ts";
 import { ruleExpressions, type RulePlace } from "./rule-expressions.ts";
 import { keySet, keysOf } from "./set-elements.ts";
 
@@ -21,13 +21,13 @@ export interface PlacedTable extends Table {
 
 /**
  * The changes that fill a table which has none of its parts: sets and chains before the rules that name them. A chain without rules, as of a policy that isolates
- * and allows nothing, is left out with the jumps to it: a packet would return from it.
+ * and allows nothing, is left out: a packet would return from it. A rule without an end stays for its comment, by which a list of the table names the policy.
  */
 export function tableRequests(at: PlacedTable, { chains: all, sets }: PolicyTable): readonly NetlinkRequest[] {
   const empty = new Set(all.flatMap(({ name, hook, rules }) => (hook === undefined && rules.length === 0 ? [name] : [])));
   const chains = all
     .filter(({ name }) => !empty.has(name))
-    .map((chain) => ({ ...chain, rules: chain.rules.filter(({ end }) => end.kind !== "jump" || !empty.has(end.chain)) }));
+    .map((chain) => ({ ...chain, rules: chain.rules.flatMap((rule) => withoutEmptyChain(rule, empty)) }));
   return [
     ...sets.map((set, index) => newSet(at, keySet(set), index + 1)),
     ...sets.flatMap((set) => setElements(at, set.name, "add", keysOf(set, [...set.elements]))),
@@ -36,6 +36,11 @@ export function tableRequests(at: PlacedTable, { chains: all, sets }: PolicyTabl
       rules.map((rule) => newRule(at, name, ruleExpressions(rule, at.family), rule.comment)),
     ),
   ];
+}
+
+function withoutEmptyChain(rule: TableRule, empty: ReadonlySet<string>): readonly TableRule[] {
+  if (rule.end.kind !== "jump" || !empty.has(rule.end.chain)) return [rule];
+  return rule.comment === "" ? [] : [{ ...rule, end: { kind: "continue" } }];
 }
 
 /** The changes of elements from one form of a table to another; undefined: they differ in more. */
