@@ -13,6 +13,8 @@ import { type Configuration, type Kind, kinds, patience, SideBySide } from "./si
 const newer: ReadonlySet<string> = new Set(["ipv6/ndisc_notify", "ipv6/keep_addr_on_down"]);
 
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
+/** Plexus refuses a missing IPAM plugin before the first step, so that neither main plugin runs. */
+const runs = ({ name }: Configuration): boolean => name !== "refused: an ipam plugin that is not installed";
 
 /** The facts without values that the kernel chooses. */
 function comparable({ step, args, runtimeConfig }: Configuration, facts: LinkFacts | undefined, isNew: boolean): unknown {
@@ -118,7 +120,7 @@ describe.each(comparedReleases)("reference plugins $release", (reference) => {
     );
 
     test("ran as often as the reference plugin, and leaves neither links nor leases behind", async () => {
-      const each = configurations.length;
+      const each = configurations.filter(runs).length;
       const checks = [...outcomes.values()].filter(({ native }) => native.checked !== undefined).length;
       await expect.poll(() => side.steps()).toMatchObject({ "ADD native": each, "ADD wasm": each, "CHECK wasm": checks });
       const leases = await side.lanes.run(

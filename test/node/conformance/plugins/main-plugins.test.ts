@@ -12,6 +12,8 @@ import { codeOf, comparableAnswer, disagreements, runBoth, type Outcomes } from 
 import { type Configuration, type Kind, kinds, patience, SideBySide } from "./side-by-side.ts";
 
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
+/** Plexus refuses a missing IPAM plugin before the first step, so that neither main plugin runs. */
+const runs = ({ name }: Configuration): boolean => name !== "refused: an ipam plugin that is not installed";
 
 /** Whether the kernel chooses the MAC. A VLAN and an ipvlan have their lower link's. */
 function hasRandomMac(type: string, { step, args, runtimeConfig }: Configuration): boolean {
@@ -123,7 +125,7 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
     });
 
     test("ran as often as the reference plugin, and leaves no lease", async () => {
-      const each = configurations.length;
+      const each = configurations.filter(runs).length;
       await expect.poll(() => side.steps()).toMatchObject({ "ADD native": each, "ADD wasm": each });
       const leases = await side.lanes.run(
         `find ${side.state}/leases -type f ! -name 'last_reserved*' ! -name lock ! -name '.plexus-recycled-*'`,
@@ -138,7 +140,7 @@ describe.each(mainPlugins)("DE-VLAN-01 DE-IPVLAN-01 DE-DUMMY-01 DE-TAP-01: $type
       const config = side.prepare(configuration)("wasm", "native");
       expect(await side.call("ADD", configuration, config, "wasm")).toMatchObject({ status: 0 });
       expect(await side.call("DEL", configuration, config, "wasm")).toMatchObject({ status: 0 });
-      await expect.poll(() => side.steps()).toMatchObject({ "ADD wasm": configurations.length + 1 });
+      await expect.poll(() => side.steps()).toMatchObject({ "ADD wasm": configurations.filter(runs).length + 1 });
     });
   });
 });
