@@ -29,5 +29,5 @@ export function kitProgram(directories: readonly string[]): string | undefined {
 
 /** The line about a command whose kit is absent. */
 export function kitIsMissing(command: string, directory: string): string {
-  return `delegate ${command} needs the kit, and ${directory} has none. To do: npm install --save-dev ${kit}, or npx --package ${kit} ${program} ${command}`;
+  return `delegate ${command} needs the kit, and ${directory} has none. To do: npm install --save-dev ${kit}; before the first release with the file of the package that "npm run release -- --untagged --only sdk" makes in a clone of Plexus`;
 }
