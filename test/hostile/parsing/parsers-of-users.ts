@@ -79,7 +79,7 @@ export const parsersOfUsers: readonly Parser[] = [
   { name: "wish for a reservation", covers: ["readWish"], kind: "value", sample: { args: { cni: { "ipam-claim-reference": "c" } }, ipam: { keep: "ordinal" } }, parse: (value) => readWish(recordOf(value)) },
   { name: "PodNetwork", covers: ["readPodNetwork", "readParts", "readConditions"], kind: "value", sample: { metadata, spec: { enabled: true, provider: "p", parametersRefs: [{ group: "g", kind: "k", name: "n" }] }, status: { phase: "p", conditions: [{ type: "Ready", status: "True", observedGeneration: 1 }] } }, parse: readPodNetwork },
   { name: "PodNetworkAttachment", covers: ["readPodNetworkAttachment"], kind: "value", sample: { metadata, spec: { podNetworkName: "blue", parametersRefs: [{ group: "g", kind: "k", name: "n" }] } }, parse: readPodNetworkAttachment },
-  { name: "AddressPool", covers: ["readAddressPool", "readFreeCounts", "readSpan"], kind: "value", sample: pool, parse: readAddressPool },
+  { name: "AddressPool", covers: ["readAddressPool", "readDetection", "readFreeCounts", "readSpan"], kind: "value", sample: pool, parse: readAddressPool },
   { name: "AddressBlock", covers: ["readAddressBlock", "readText", "readIp", "readInteger", "readFreeAfter"], kind: "value", sample: block, parse: readAddressBlock },
   { name: "AddressReservation", covers: ["readAddressReservation"], kind: "value", sample: reservation, parse: readAddressReservation },
   { name: "ExternalPort", covers: ["readExternalPort"], kind: "value", sample: { metadata, spec: { podName: "p", podUid: "u", nodeName: "n", provider: "x", index: 0, definition: { namespace: "a", name: "b" }, parameters: "{}", requested: { mac: "m", ips: ["10.0.0.1"] } }, status: port }, parse: readExternalPort },

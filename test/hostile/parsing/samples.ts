@@ -74,7 +74,7 @@ export const claims = { metadata, spec: { nodeName: "n1", resourceClaims: [{ nam
 /** A sample: claim. */
 export const claim = { metadata: { name: "claim", namespace: "shop" }, status: { reservedFor: [{ resource: "pods", name: "p", uid: "u" }], allocation: { devices: { results: [{ request: "r", driver: "d.e", pool: "p", device: "d" }] } } } }; // prettier-ignore
 /** A sample: pool. */
-export const pool = { metadata: { ...metadata, namespace: undefined }, spec: { ranges: [{ subnet: "10.50.0.0/16", first: "10.50.1.0", last: "10.50.9.0", gateway: "10.50.0.1", static: ["10.50.2.0/28"] }], exclude: ["10.50.3.0/24"], blockSize: 64 }, status: { acceptedRanges: 1, addresses: [{ family: "IPv4", total: "65534", inBlocks: "64", free: "65470" }], conditions: [{ type: "Ready", status: "True" }] } }; // prettier-ignore
+export const pool = { metadata: { ...metadata, namespace: undefined }, spec: { ranges: [{ subnet: "10.50.0.0/16", first: "10.50.1.0", last: "10.50.9.0", gateway: "10.50.0.1", static: ["10.50.2.0/28"] }], exclude: ["10.50.3.0/24"], blockSize: 64, conflictDetection: { waitMs: 250, probes: 2, detectGateway: true } }, status: { acceptedRanges: 1, addresses: [{ family: "IPv4", total: "65534", inBlocks: "64", free: "65470" }], conditions: [{ type: "Ready", status: "True" }] } }; // prettier-ignore
 /** A sample: block. */
 export const block = { metadata: { ...metadata, name: "pods-7" }, spec: { pool: "pods", index: 7, first: "10.50.1.0", last: "10.50.1.63", node: "n1", holder: "h", freeAfterSeconds: 14_400 } }; // prettier-ignore
 /** A sample: reservation. */

@@ -62,10 +62,10 @@ describe.skipIf(needed)("the API client", () => {
     },
   );
 
-  test("pauses for the time in Retry-After", async () => {
+  test("pauses for the time in Retry-After, and for a random part of it", async () => {
     statuses([429, { "Retry-After": "3" }], [200]);
     expect((await ask()).ok).toBe(true);
-    expect(waits).toEqual([3000]);
+    expect(waits).toEqual([4500]);
   });
 
   test("fails if Retry-After exceeds its budget", async () => {

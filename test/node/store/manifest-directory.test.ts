@@ -186,7 +186,7 @@ describe("refused lookups", () => {
     write("broken.yaml", "a: [1\nb: 2\n");
     const found = refusal(await manifestDirectory(directory, systemClock).networkAttachmentDefinition("ns", "lost"));
     expect(found).toMatchObject({ kind: "NETWORK_NOT_FOUND", msg: expect.stringContaining("ns/lost") });
-    expect(found.details).toContain("broken.json is not JSON: line 1, column 16");
+    expect(found.details).toContain('broken.json is not JSON: line 1, column 15: expected no comma before "}"');
     expect(found.details).toContain("broken.yaml, document 1");
   });
 
