@@ -63,9 +63,14 @@ set_for_kubelet kernel.panic 10
 set_for_kubelet kernel.panic_on_oops 1
 set_for_kubelet kernel.keys.root_maxkeys 1000000
 set_for_kubelet kernel.keys.root_maxbytes 25000000
-# A reboot gives the machine another identity of its boot.
-cat /proc/sys/kernel/random/uuid >"$settings/boot_id"
-mount --bind "$settings/boot_id" /proc/sys/kernel/random/boot_id
+# A reboot gives the machine another identity of its boot. Until then the machine has the kernel's, which its containers see: a daemon and an engine of
+# the node must agree on it.
+if [ -e /var/lib/booted ]; then
+  cat /proc/sys/kernel/random/uuid >"$settings/boot_id"
+  mount --bind "$settings/boot_id" /proc/sys/kernel/random/boot_id
+fi
+mkdir -p /var/lib
+: >/var/lib/booted
 
 echo 1 >/proc/sys/net/ipv4/ip_forward
 echo ready
