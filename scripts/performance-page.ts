@@ -120,8 +120,8 @@ function allRows(table: readonly string[]): string {
   return `## All rows
 
 Subject and baseline take turns within one run. All rows are of one run of 45 minutes on a quiet machine, but for \`daemon-rss-idle-copy\`, \`daemon-rss-family-copy\`,
-\`multus-rss-daemon\` and \`wasm-only-rss\`, which were measured on the same machine two hours later, and for \`daemon-rss\`, \`daemon-rss-family\`, their \`-growth\`, \`daemon-rss-idle\`,
-which were measured on a quiet machine on 2026-11-30.
+\`multus-rss-daemon\` and \`wasm-only-rss\`, which were measured on the same machine two hours later, and for \`daemon-rss\`, \`daemon-rss-family\`, their \`-growth\`, \`daemon-rss-idle\`
+and \`pool-allocate-faults\`, which were measured on a quiet machine on 2026-11-30.
 
 | id | comparison | unit | n | median | p95 | baseline | ratio | target |
 |---|---|---|---|---|---|---|---|---|
