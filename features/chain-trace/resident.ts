@@ -1,89 +1,10 @@
-// The chain traces that an administrator asks the daemon for: `/record` on the status socket. A recording is bounded in count and time, with the directory's bounds on
-// files and bytes.
+// The chain traces that an administrator asks the daemon for: `/record` on the status socket.
 
-import { type RecordingReport, type RecordingRequest, readRecordingQuery } from "./rules/recording-request.ts";
-import { traceBounds } from "../../src/configuration/chain-trace-configuration.ts";
-import { matchesPattern } from "../../src/configuration/grant-patterns.ts";
-import type { Clock } from "../../host/system/clock.ts";
-import { isProbe, type TraceableCall, type TraceTerms, tracesIn } from "./record/trace-terms.ts";
 import { type Page, plainText } from "../../host/telemetry/page-server.ts";
-import type { ResidentFeature, ResidentContext, ResidentPart } from "../resident-part.ts";
-
-interface Recording {
-  readonly request: RecordingRequest;
-  /** On the monotonic clock: a time of day that is set must not prolong the recording. */
-  readonly endsAt: number;
-  /** Traces that may still be written, and calls whose trace may follow. */
-  left: number;
-  readonly written: string[];
-}
-
-const maxListed = 100;
-
-/** The recording of one daemon. A second request replaces the first one. */
-export class RequestedTraces {
-  readonly #directory: string;
-  readonly #clock: Clock;
-  #recording: Recording | undefined;
-
-  constructor(directory: string, clock: Clock) {
-    this.#directory = directory;
-    this.#clock = clock;
-  }
-
-  /** Begins a recording. */
-  begin(request: RecordingRequest): RecordingReport {
-    const endsAt = this.#clock.now() + request.seconds * 1000;
-    this.#recording = { request, endsAt, left: request.next, written: [] };
-    return this.report();
-  }
-
-  /** Ends the recording. */
-  end(): RecordingReport {
-    const report = this.report();
-    this.#recording = undefined;
-    return { directory: report.directory, written: report.written };
-  }
-
-  report(): RecordingReport {
-    if (this.#recording === undefined) return { directory: this.#directory, written: [] };
-    const { request, endsAt, written } = this.#recording;
-    const ended = this.#hasEnded(this.#recording);
-    const until = new Date(this.#clock.date().getTime() + endsAt - this.#clock.now()).toISOString();
-    return { directory: this.#directory, written: [...written], ...(ended ? {} : { request, until }) };
-  }
-
-  /** The terms on which a call is recorded; undefined: no recording wants the call. */
-  terms({ verb, pod }: TraceableCall): TraceTerms | undefined {
-    const recording = this.#recording;
-    if (recording === undefined || this.#hasEnded(recording)) return undefined;
-    const { request, written } = recording;
-    if (request.pod !== undefined && (pod === undefined || !matchesPattern(request.pod, pod))) return undefined;
-    const onlyFailed = request.onlyFailed || isProbe(verb);
-    // A call that is written for certain counts when it begins, so that concurrent calls keep the bound.
-    if (!onlyFailed) recording.left -= 1;
-    return {
-      directory: this.#directory,
-      onlyFailed,
-      maxFiles: traceBounds.maxFiles,
-      maxBytes: traceBounds.maxMiB * 1024 * 1024,
-      claim: () => {
-        if (!onlyFailed) return true;
-        if (recording.left <= 0) return false;
-        recording.left -= 1;
-        return true;
-      },
-      unwritten: () => void (recording.left += 1),
-      written: (path) => {
-        if (written.length < maxListed) written.push(path);
-      },
-    };
-  }
-
-  #hasEnded({ left, endsAt }: Recording): boolean {
-    return left <= 0 || this.#clock.now() >= endsAt;
-  }
-}
+import type { ResidentContext, ResidentFeature, ResidentPart } from "../resident-part.ts";
+import { RequestedTraces } from "./record/requested-traces.ts";
+import { tracesIn } from "./record/trace-terms.ts";
+import { readRecordingQuery } from "./rules/recording-request.ts";
 
 /** The description. */
 export const resident: ResidentFeature = {

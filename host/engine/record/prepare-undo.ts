@@ -1,8 +1,5 @@
 // Prepares the DEL of an attachment while its pod lives. Plugins find their link by its name, but the pod may have renamed it, and given its name to
 // another link. The attachment's own link is removed, or the DEL is refused: a lease must not be freed while a link has its address.
-//
-// A reboot, or an earlier try, may have freed an address that is another pod's by now. Plugins such as `firewall` undo by address and would cut that pod off, so the
-// undo gets the entry without such results (`withoutReusedAddresses`).
 
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { fault } from "../../../src/fault/fault.ts";
@@ -22,8 +19,7 @@ import { linkChange, linkRequest } from "../../system/netlink/link-change.ts";
 import { linkStatesIn } from "../../system/netlink/link-state.ts";
 import { decodeAnswers, encodeRequests } from "../../system/netlink/message.ts";
 import { findInNamespace, removeLink, renameLink, takeName } from "../../system/netlink/namespace-links.ts";
-import { type Call, isOfAnotherBoot } from "../call.ts";
-import { entriesOf, withoutSharedResults } from "../../store/journal/shared-addresses.ts";
+import type { Call } from "../call.ts";
 
 /** The links of a living pod, for the undo of its attachments. Undefined: nothing is known, so that plugins go by names. */
 export interface PodView {
@@ -186,29 +182,4 @@ export async function removeNodeEnd(shim: NetlinkSender, { kind, index, peer }: 
   // The other end keeps its index in a namespace where the index is free.
   const isOwn = end?.kind === "veth" && end.link === index && end.linkNamespace !== undefined;
   return isOwn ? removeLink(shim, "", end) : ok(undefined);
-}
-
-/**
- * The entry without the results that have an address of another entry. Other entries are read only where an address can have been freed without the entry's
- * own end, so that the usual DEL reads one entry.
- */
-export function withoutReusedAddresses(call: Call, entry: JournalEntry): JournalEntry {
-  return mayHaveFreedAddresses(call, entry) ? withoutSharedResults(entry, entry.plan, entriesOf(call.journal)) : entry;
-}
-
-/** Whether `time` is between the two. False without a time, and for one in the future: the clock was ahead, so that it does not tell the process. */
-function isBetween(start: Date, time: string | undefined, end: Date): boolean {
-  const at = Date.parse(time ?? "");
-  return at >= start.getTime() && at <= end.getTime();
-}
-
-function mayHaveFreedAddresses(call: Call, entry: JournalEntry): boolean {
-  const { plan, progress, failures } = entry;
-  return (
-    isOfAnotherBoot(call, entry) ||
-    failures.count > 0 ||
-    progress.some(({ undone, detaching }) => undone || detaching === true) ||
-    // A process that was killed in a DEL may have left no trace of it.
-    !isBetween(call.startedAt, plan.begun, call.clock.date())
-  );
 }

@@ -8,7 +8,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
 import { type Call, journalKey, isOfAnotherBoot } from "../call.ts";
-import { withoutReusedAddresses } from "../record/prepare-undo.ts";
+import { withoutReusedAddresses } from "../record/reused-addresses.ts";
 import { type Choose, undoEntry, type UndoOptions } from "./undo.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { CurrentNetworks } from "../plan/current-network.ts";

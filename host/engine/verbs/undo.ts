@@ -21,7 +21,8 @@ import { mayLeaveAddress } from "../../../src/reconcile/left-addresses.ts";
 import { released } from "../planned/feature-hooks.ts";
 import { readDefaultNetwork } from "../plan/default-network.ts";
 import { lostSteps } from "../plan/current-network.ts";
-import { withoutReusedAddresses, type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
+import { type PodView, prepareUndo, viewPod, withoutLink } from "../record/prepare-undo.ts";
+import { withoutReusedAddresses } from "../record/reused-addresses.ts";
 
 /** Decides by an attachment's plan and the list in it whether the attachment is to be undone. */
 export type Choose = (list: NetworkList, planned: PlannedAttachment) => boolean | Promise<boolean>;

@@ -7,7 +7,7 @@ import type { Node } from "../../engine/node.ts";
 import { keptConfigurationsWith } from "../../node/reconcile/kept-configurations.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
-import { AsyncLocks, takeLockFor } from "../../store/locks/file-lock.ts";
+import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
 import { bootId } from "../../system/boot-id.ts";
 import type { Clock } from "../../system/clock.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";

@@ -10,7 +10,7 @@ import { CallSession } from "../../engine/session/call-session.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
-import { AsyncLocks, takeLockFor } from "../../store/locks/file-lock.ts";
+import { AsyncLocks, takeLockFor } from "../../store/locks/async-locks.ts";
 import { bootId } from "../../system/boot-id.ts";
 import { systemClock } from "../../system/clock.ts";
 

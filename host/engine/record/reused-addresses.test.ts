@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type JournalEntry, type JournalPlan, type JournalRecord, replay } from "../../store/journal/entry.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { partialCall } from "../testing/partial-call.ts";
-import { withoutReusedAddresses } from "./prepare-undo.ts";
+import { withoutReusedAddresses } from "./reused-addresses.ts";
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), "plexus-reused-"))));

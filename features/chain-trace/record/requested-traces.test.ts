@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RequestedTraces } from "./resident.ts";
+import { RequestedTraces } from "./requested-traces.ts";
 
 const add = { verb: "ADD", pod: "shop/cart-1" };
 const request = { pod: undefined, onlyFailed: false, next: 2, seconds: 60 };
